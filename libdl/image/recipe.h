@@ -10,6 +10,12 @@
 
 #include <stdbool.h>
 
+/* libjpeg's own limit; a tensor or a shorter side is not larger */
+#define DLB_RECIPE_MAX_SIDE	65500
+#define DLB_RECIPE_MAX_PAD	1024
+/* Pictures that a draw takes */
+#define DLB_RECIPE_MAX_PICTURE	65535
+
 /**
  * enum dlb_geometry_rule - How the per-sample geometry follows from the picture
  * @DLB_GEOMETRY_WHOLE: all of it, no resize; window of the recipe's size at
@@ -55,6 +61,7 @@ struct dlboost_recipe {
 	uint32_t resize_short;		/* SHORT_SIDE_CENTER */
 	double area_min, area_max;	/* RANDOM_RESIZED_CROP, share of the area */
 	double ratio_min, ratio_max;	/* width / height */
+	float log_ratio_min, log_ratio_max;	/* of the float32 ratios */
 	uint32_t pad;			/* pixels on each side */
 	uint8_t fill;			/* value of what is padded, all channels */
 	uint32_t filter;		/* enum dlboost_filter */
