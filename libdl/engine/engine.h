@@ -189,4 +189,21 @@ const struct dlb_engine_ops *dlb_engine_find(const char *spec,
 					     const char **options, char *error,
 					     size_t error_bytes);
 
+/*
+ * Make one more kind of engine known: for engines of other folders and for
+ * tests.  0, or -ENOSPC.  Before any other call that names engines.
+ */
+int dlb_engine_register(const struct dlb_engine_ops *ops);
+
+/* Replace zero members by their defaults */
+void dlb_limits_fill(struct dlboost_limits *limits);
+
+/*
+ * Geometry of a job whose @info is known: draws for the picture as it stands
+ * upright.  A status; on failure @result says why.
+ */
+unsigned int dlb_job_draw(struct dlb_job *job, uint64_t augment_seed,
+			  uint32_t epoch, uint64_t sample_id,
+			  struct dlboost_result *result);
+
 #endif /* DLB_ENGINE_ENGINE_H */
