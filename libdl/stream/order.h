@@ -16,11 +16,18 @@
 /* The permutation of one epoch; immutable, any thread */
 struct dlb_order;
 
-/* 0, -EINVAL for @nr_samples 0, -ENOMEM */
+/* What dlb_order_at() cannot say; no sample has this number */
+#define DLB_ORDER_NONE UINT64_MAX
+
+/* 0, -EINVAL for @nr_samples 0 or above INT64_MAX, -ENOMEM */
 int dlb_order_create(uint64_t seed, uint32_t epoch, uint64_t nr_samples,
 		     bool no_shuffle, struct dlb_order **out);
 void dlb_order_destroy(struct dlb_order *order);
-/* @position < nr_samples -> sample, in time that does not depend on either */
+/*
+ * @position < nr_samples -> sample, in time that does not depend on either.
+ * DLB_ORDER_NONE for a position outside, and after 64 walks of the cycle (less
+ * likely than 2^-64 a position).
+ */
 uint64_t dlb_order_at(const struct dlb_order *order, uint64_t position);
 
 /**
@@ -52,10 +59,15 @@ uint32_t dlb_shard_batch_count(const struct dlb_shard *shard,
 /* Global position of sample @i of a batch; @is_duplicate as F17 says (PAD) */
 uint64_t dlb_shard_position(const struct dlb_shard *shard, uint64_t batch_idx,
 			    uint32_t i, bool *is_duplicate);
-/* Global cursor once all ranks have consumed @nr_batches batches */
+/* Global cursor once all ranks have consumed @nr_batches batches; at most N */
 uint64_t dlb_shard_cursor(const struct dlb_shard *shard, uint64_t nr_batches);
 
 #define DLB_MAX_SUBSTITUTES 16
+
+/*
+ * How many of the global positions [start, @end) are this rank's
+ */
+uint64_t dlb_shard_nr_positions(const struct dlb_shard *shard, uint64_t end);
 
 /*
  * F18: member number of the class list that stands in for @sample_id at

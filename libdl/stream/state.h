@@ -2,7 +2,7 @@
 /*
  * State documents: where a stream stands, as text.  Pure: formats, parses and
  * merges; libdl/stream/stream.c fills and obeys them.  The parser takes hostile
- * input.  Documentation/streams.rst, "State".
+ * input.  Documentation/order.rst, "State documents".
  */
 #ifndef DLB_STREAM_STATE_H
 #define DLB_STREAM_STATE_H
@@ -39,9 +39,17 @@ size_t dlb_state_format(const struct dlb_state *state, char *buf,
 int dlb_state_parse(const char *text, struct dlb_state *out, char *error,
 		    size_t error_bytes);
 /*
+ * Key of the first entry that ranks of one stream must have in common and these
+ * two have not, or NULL
+ */
+const char *dlb_state_difference(const struct dlb_state *a,
+				 const struct dlb_state *b);
+/*
  * The documents of all ranks (or of any of them) -> one.  Positions that differ
- * are refused unless @allow_repeat: then the smallest counts and @repeated
- * receives how many samples repeat.  -EINVAL with a sentence otherwise.
+ * are refused unless @allow_repeat: then the smallest counts and @repeated (may
+ * be NULL) receives how many samples repeat.  @out->bad_samples is the sum over
+ * the documents, @out->rank means nothing, the rest is common to all.
+ * -EINVAL with a sentence otherwise, -ENOMEM.
  */
 int dlb_state_merge(const char *const *texts, uint32_t nr, bool allow_repeat,
 		    struct dlb_state *out, uint64_t *repeated, char *error,
