@@ -17,6 +17,7 @@ struct dlb_arena {
 	size_t cap_bytes;
 	size_t used_bytes;
 	size_t peak_bytes;	/* high water over the arena's life */
+	size_t resident_bytes;	/* high water since memory was last given back */
 	bool has_overflowed;	/* an allocation since the last reset failed */
 };
 
