@@ -10,7 +10,8 @@
 
 #include <dlboost/dataset.h>
 
-struct dlb_scratch;
+/* No picture is larger; a file that is, is TOO_LARGE before it is read */
+#define DLB_MAX_FILE_BYTES ((uint64_t)1 << 30)
 
 /* References: a stream keeps its data set after dlboost_dataset_close() */
 struct dlboost_dataset *dlb_dataset_get(struct dlboost_dataset *dataset);
@@ -35,7 +36,9 @@ int dlb_dataset_class_member(const struct dlboost_dataset *dataset,
  * grow(arg, bytes) returns room for @bytes or NULL.  Returns a status of enum
  * dlboost_status (IO, NOT_AN_IMAGE for an empty file, TOO_LARGE when @grow
  * refuses) with @result filled in on failure; its message names the file.
- * Context: any thread.
+ * With status IO, errno tells the cause (ENOENT, EACCES, ELOOP: the file cannot
+ * be opened; ESTALE: it changed since the index was made; EIO, EMFILE, ...).
+ * Two reads of the index, then open, fstat, read, close.  Context: any thread.
  */
 unsigned int dlb_dataset_load(const struct dlboost_dataset *dataset,
 			      uint64_t sample_id,
