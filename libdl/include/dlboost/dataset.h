@@ -21,7 +21,13 @@ extern "C" {
 /** struct dlboost_dataset - An opened data set; opaque, immutable */
 struct dlboost_dataset;
 
-/** enum dlboost_dataset_kind - Where the samples of a data set stand */
+/**
+ * enum dlboost_dataset_kind - Where the samples of a data set stand
+ * @DLBOOST_DATASET_FOLDER: files below a folder, one folder a class
+ * @DLBOOST_DATASET_MANIFEST: lines of a text file that name path and label
+ *
+ * Since: 0.1
+ */
 enum dlboost_dataset_kind {
 	DLBOOST_DATASET_FOLDER = 0,
 	DLBOOST_DATASET_MANIFEST = 1,
@@ -37,6 +43,8 @@ enum dlboost_dataset_kind {
  * @progress: called now and then while the folder is read, may be NULL; a
  *	return other than 0 ends the opening with -ECANCELED
  * @progress_arg: first argument of @progress
+ *
+ * Since: 0.1
  */
 struct dlboost_dataset_attr {
 	size_t size;
@@ -61,6 +69,8 @@ struct dlboost_dataset_attr {
  * @index_rebuilt: 1 when this opening made the index
  * @index_in_memory: 1 when no folder for the index could be written
  * @fingerprint: hash over (path, label, size) of every sample, hexadecimal
+ *
+ * Since: 0.1
  */
 struct dlboost_dataset_info {
 	uint32_t kind;
@@ -79,8 +89,11 @@ struct dlboost_dataset_info {
  * @path: path of its file as one would open it; any bytes but NUL; in the
  *	buffer given
  * @label: label, -1 for none
+ * @reserved: 0
  * @offset_bytes: first byte inside the file
  * @len_bytes: length, or -1 for "to the end of the file"
+ *
+ * Since: 0.1
  */
 struct dlboost_sample {
 	const char *path;
@@ -122,6 +135,8 @@ int dlboost_dataset_open(const char *path,
  * @dataset: the data set, or NULL
  *
  * Streams made from it keep what they need.
+ *
+ * Since: 0.1
  */
 void dlboost_dataset_close(struct dlboost_dataset *dataset);
 
@@ -129,6 +144,8 @@ void dlboost_dataset_close(struct dlboost_dataset *dataset);
  * dlboost_dataset_info() - What the data set is
  * @dataset: the data set
  * @out: receives it
+ *
+ * Since: 0.1
  */
 void dlboost_dataset_info(const struct dlboost_dataset *dataset,
 			  struct dlboost_dataset_info *out);
@@ -137,6 +154,8 @@ void dlboost_dataset_info(const struct dlboost_dataset *dataset,
  * dlboost_dataset_class_name() - Name of a class
  * @dataset: the data set
  * @label: 0 .. nr_classes - 1
+ *
+ * Since: 0.1
  *
  * Return: text owned by the data set, or NULL.
  */
@@ -150,6 +169,8 @@ const char *dlboost_dataset_class_name(const struct dlboost_dataset *dataset,
  * @buf: room for the path
  * @buf_bytes: size of @buf; 4096 + 256 is always enough
  * @out: receives the sample
+ *
+ * Since: 0.1
  *
  * Context: Any thread.
  *
@@ -171,6 +192,8 @@ int dlboost_dataset_sample(const struct dlboost_dataset *dataset,
  * @buf_bytes: room at @buf
  * @len_bytes: receives the length of the sample
  * @result: receives IO status and message; may be NULL
+ *
+ * Since: 0.1
  *
  * Context: Any thread.
  *

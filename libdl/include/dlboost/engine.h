@@ -22,8 +22,11 @@ struct dlboost_engine;
  * @is_available: 1 when it can be created on this machine
  * @is_emulated: 1 when what it reports comes from a model
  * @nr_workers: threads or lanes it would use by default
+ * @reserved: 0
  * @simd: instruction set in use: "avx512", "avx2", "sse4.1", "neon", "c"
  * @decoder: name and version of the decoder library
+ *
+ * Since: 0.1
  */
 struct dlboost_engine_info {
 	const char *name;
@@ -40,6 +43,8 @@ struct dlboost_engine_info {
  * dlboost_engine_list() - Enumerate the kinds of engine
  * @idx: 0, 1, ...
  * @out: receives what it is
+ *
+ * Since: 0.1
  *
  * Return:
  * * %0		- success
@@ -74,6 +79,8 @@ int dlboost_engine_create(const char *spec, const struct dlboost_limits *limits,
  * @engine: the engine, or NULL
  *
  * Waits for the jobs that run; jobs that wait end as CANCELLED.
+ *
+ * Since: 0.1
  */
 void dlboost_engine_destroy(struct dlboost_engine *engine);
 
@@ -88,6 +95,8 @@ void dlboost_engine_destroy(struct dlboost_engine *engine);
  * @dst: where the tensor goes
  * @dst_bytes: room at @dst
  * @result: receives status, size, message
+ *
+ * Since: 0.1
  *
  * Context: Any thread.
  *

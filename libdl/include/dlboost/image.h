@@ -12,7 +12,29 @@
 extern "C" {
 #endif
 
-/** enum dlboost_image_type - Recognised kinds of file, by their first bytes */
+/**
+ * enum dlboost_image_type - Kinds of file recognised by their first bytes
+ * @DLBOOST_IMAGE_UNKNOWN: none of the others
+ * @DLBOOST_IMAGE_JPEG: JPEG; decoded
+ * @DLBOOST_IMAGE_PNG: PNG; decoded
+ * @DLBOOST_IMAGE_GIF: GIF
+ * @DLBOOST_IMAGE_WEBP: WebP
+ * @DLBOOST_IMAGE_BMP: Windows bitmap
+ * @DLBOOST_IMAGE_TIFF: TIFF, and the raw formats built on it
+ * @DLBOOST_IMAGE_HEIF: HEIF, HEIC, AVIF
+ * @DLBOOST_IMAGE_JXL: JPEG XL
+ * @DLBOOST_IMAGE_JP2: JPEG 2000, file or bare codestream
+ * @DLBOOST_IMAGE_PDF: PDF
+ * @DLBOOST_IMAGE_HTML: web page, most often a server's error page
+ * @DLBOOST_IMAGE_XML: XML, SVG included
+ * @DLBOOST_IMAGE_ZIP: ZIP archive
+ * @DLBOOST_IMAGE_GZIP: gzip stream
+ * @DLBOOST_IMAGE_TAR: tar archive
+ * @DLBOOST_IMAGE_TEXT: readable text of no other kind
+ * @DLBOOST_IMAGE_EMPTY: no bytes at all
+ *
+ * Since: 0.1
+ */
 enum dlboost_image_type {
 	DLBOOST_IMAGE_UNKNOWN = 0,
 	DLBOOST_IMAGE_JPEG = 1,
@@ -54,6 +76,8 @@ enum dlboost_image_type {
  * @is_interlaced: PNG: 1 for Adam7
  * @has_icc: 1 when an ICC profile is present (ignored by every recipe)
  * @adobe_transform: JPEG: 0, 1, 2, or -1 without an Adobe marker
+ *
+ * Since: 0.1
  */
 struct dlboost_image_info {
 	uint32_t type;
@@ -82,6 +106,8 @@ struct dlboost_image_info {
  * @offset_bytes: where in the file the trouble was noticed, or -1
  * @nr_warnings: warnings of the decoder
  * @message: one sentence, "" when there is nothing to say
+ *
+ * Since: 0.1
  */
 struct dlboost_result {
 	uint32_t status;
@@ -106,6 +132,8 @@ struct dlboost_result {
  *
  * Zero selects the default of each member but @big_scratch_bytes, whose
  * "none" is %DLBOOST_NO_BIG_SCRATCH.
+ *
+ * Since: 0.1
  */
 struct dlboost_limits {
 	uint64_t max_pixels;
@@ -130,6 +158,9 @@ struct dlboost_decoder;
  * @size: sizeof(struct dlboost_decoder_attr); set by DLBOOST_DECODER_ATTR_INIT
  * @limits: limits, zero members for defaults
  * @reject_warnings: 1 makes every warning of the decoder CORRUPT
+ * @reserved: 0
+ *
+ * Since: 0.1
  */
 struct dlboost_decoder_attr {
 	size_t size;
@@ -164,8 +195,10 @@ unsigned int dlboost_probe(const void *bytes, size_t len_bytes,
 			   struct dlboost_result *result);
 
 /**
- * dlboost_image_type_name() - "JPEG", "PNG", "HTML", ...
+ * dlboost_image_type_name() - Name of a kind of file: "JPEG", "HTML"
  * @type: a value of enum dlboost_image_type
+ *
+ * Since: 0.1
  *
  * Return: a static string.
  */
@@ -191,6 +224,8 @@ int dlboost_decoder_create(const struct dlboost_decoder_attr *attr,
 /**
  * dlboost_decoder_destroy() - Free a decoder
  * @decoder: the decoder, or NULL
+ *
+ * Since: 0.1
  */
 void dlboost_decoder_destroy(struct dlboost_decoder *decoder);
 

@@ -10,7 +10,15 @@
 extern "C" {
 #endif
 
-/** enum dlboost_log_level - How much a message matters */
+/**
+ * enum dlboost_log_level - How much a message matters
+ * @DLBOOST_LOG_ERROR: something asked for was not done
+ * @DLBOOST_LOG_WARN: done, but not as well as it should be
+ * @DLBOOST_LOG_INFO: once at a start or an end
+ * @DLBOOST_LOG_DEBUG: for those who look for a fault
+ *
+ * Since: 0.1
+ */
 enum dlboost_log_level {
 	DLBOOST_LOG_ERROR = 0,
 	DLBOOST_LOG_WARN = 1,

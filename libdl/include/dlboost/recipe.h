@@ -18,6 +18,8 @@ extern "C" {
  *
  * Created by dlboost_recipe_parse(), destroyed by dlboost_recipe_destroy().
  * Any number of threads may use one recipe at the same time.
+ *
+ * Since: 0.1
  */
 struct dlboost_recipe;
 
@@ -26,13 +28,23 @@ struct dlboost_recipe;
  * @DLBOOST_PROFILE_EXACT: bit for bit Pillow's and torchvision's
  * @DLBOOST_PROFILE_FAST: may use scaled IDCT and merged upsampling; bound by
  *	Documentation/pixels.rst, "Profile fast"
+ *
+ * Since: 0.1
  */
 enum dlboost_profile {
 	DLBOOST_PROFILE_EXACT = 0,
 	DLBOOST_PROFILE_FAST = 1,
 };
 
-/** enum dlboost_dtype - Element type of the tensor */
+/**
+ * enum dlboost_dtype - Element type of the tensor
+ * @DLBOOST_DTYPE_U8: unsigned bytes, 0..255, not normalised
+ * @DLBOOST_DTYPE_F16: IEEE half, rounded to nearest even from the float32
+ * @DLBOOST_DTYPE_BF16: bfloat16, rounded to nearest even from the float32
+ * @DLBOOST_DTYPE_F32: IEEE single
+ *
+ * Since: 0.1
+ */
 enum dlboost_dtype {
 	DLBOOST_DTYPE_U8 = 0,
 	DLBOOST_DTYPE_F16 = 1,
@@ -40,13 +52,29 @@ enum dlboost_dtype {
 	DLBOOST_DTYPE_F32 = 3,
 };
 
-/** enum dlboost_layout - Order of the tensor's axes inside a sample */
+/**
+ * enum dlboost_layout - Order of the tensor's axes inside a sample
+ * @DLBOOST_LAYOUT_HWC: row, column, channel
+ * @DLBOOST_LAYOUT_CHW: channel, row, column
+ *
+ * Since: 0.1
+ */
 enum dlboost_layout {
 	DLBOOST_LAYOUT_HWC = 0,
 	DLBOOST_LAYOUT_CHW = 1,
 };
 
-/** enum dlboost_filter - Resampling filter (Pillow's names and supports) */
+/**
+ * enum dlboost_filter - Resampling filter, names and supports as Pillow's
+ * @DLBOOST_FILTER_NEAREST: one input pixel, no antialiasing
+ * @DLBOOST_FILTER_BOX: support 0.5
+ * @DLBOOST_FILTER_BILINEAR: support 1, triangle
+ * @DLBOOST_FILTER_HAMMING: support 1, windowed sine
+ * @DLBOOST_FILTER_BICUBIC: support 2, a = -0.5
+ * @DLBOOST_FILTER_LANCZOS: support 3
+ *
+ * Since: 0.1
+ */
 enum dlboost_filter {
 	DLBOOST_FILTER_NEAREST = 0,
 	DLBOOST_FILTER_BOX = 1,
@@ -96,6 +124,8 @@ struct dlboost_geometry {
  * @channels: always 3
  * @element_bytes: bytes of one element
  * @sample_bytes: bytes of one sample, 0 when @width is 0
+ *
+ * Since: 0.1
  */
 struct dlboost_tensor_spec {
 	uint32_t dtype;
@@ -129,6 +159,8 @@ int dlboost_recipe_parse(const char *spec, char *error, size_t error_bytes,
 /**
  * dlboost_recipe_destroy() - Free a recipe
  * @recipe: from dlboost_recipe_parse(), or NULL
+ *
+ * Since: 0.1
  */
 void dlboost_recipe_destroy(struct dlboost_recipe *recipe);
 
@@ -138,6 +170,8 @@ void dlboost_recipe_destroy(struct dlboost_recipe *recipe);
  *
  * Two recipes with equal canonical forms give equal pixels.
  *
+ * Since: 0.1
+ *
  * Return: text owned by @recipe.
  */
 const char *dlboost_recipe_canonical(const struct dlboost_recipe *recipe);
@@ -146,6 +180,8 @@ const char *dlboost_recipe_canonical(const struct dlboost_recipe *recipe);
  * dlboost_recipe_tensor() - Shape and type of a sample
  * @recipe: the recipe
  * @out: receives them
+ *
+ * Since: 0.1
  */
 void dlboost_recipe_tensor(const struct dlboost_recipe *recipe,
 			   struct dlboost_tensor_spec *out);
@@ -154,6 +190,8 @@ void dlboost_recipe_tensor(const struct dlboost_recipe *recipe,
  * dlboost_recipe_name() - Enumerate the built-in recipes
  * @idx: 0, 1, ...
  * @description: receives a static sentence; may be NULL
+ *
+ * Since: 0.1
  *
  * Return: static name, or NULL past the last one.
  */

@@ -19,21 +19,46 @@ struct dlboost_stream;
 /** struct dlboost_batch - One batch in its slot; opaque */
 struct dlboost_batch;
 
-/** enum dlboost_tail - What happens to positions that fill no batch */
+/**
+ * enum dlboost_tail - What happens to positions that fill no batch
+ * @DLBOOST_TAIL_PARTIAL: the last batches are smaller, as many for each rank
+ * @DLBOOST_TAIL_DROP: they are left out
+ * @DLBOOST_TAIL_PAD: filled up with the epoch's first positions, marked
+ *	%DLBOOST_SAMPLE_F_DUPLICATE
+ *
+ * Since: 0.1
+ */
 enum dlboost_tail {
 	DLBOOST_TAIL_PARTIAL = 0,
 	DLBOOST_TAIL_DROP = 1,
 	DLBOOST_TAIL_PAD = 2,
 };
 
-/** enum dlboost_on_error - What happens to a bad sample */
+/**
+ * enum dlboost_on_error - What happens to a bad sample
+ * @DLBOOST_ON_ERROR_FAIL: the batch fails and names the file
+ * @DLBOOST_ON_ERROR_SKIP_REPLACE: another sample of its class stands in for it
+ * @DLBOOST_ON_ERROR_ZERO: its pixels are zero and its status says why
+ *
+ * Since: 0.1
+ */
 enum dlboost_on_error {
 	DLBOOST_ON_ERROR_FAIL = 0,
 	DLBOOST_ON_ERROR_SKIP_REPLACE = 1,
 	DLBOOST_ON_ERROR_ZERO = 2,
 };
 
-/** enum dlboost_limit_stage - What limits the rate of a stream */
+/**
+ * enum dlboost_limit_stage - What limits the rate of a stream
+ * @DLBOOST_LIMIT_UNKNOWN: too little was seen to tell
+ * @DLBOOST_LIMIT_STORAGE: reading the files
+ * @DLBOOST_LIMIT_DECODE_CPU: decoding on CPU cores
+ * @DLBOOST_LIMIT_DEVICE: decoding on a device
+ * @DLBOOST_LIMIT_TRANSFER: moving tensors to where they are used
+ * @DLBOOST_LIMIT_CONSUMER: the caller takes batches more slowly than they come
+ *
+ * Since: 0.1
+ */
 enum dlboost_limit_stage {
 	DLBOOST_LIMIT_UNKNOWN = 0,
 	DLBOOST_LIMIT_STORAGE = 1,
@@ -62,9 +87,9 @@ enum dlboost_limit_stage {
  * @reject_warnings: 1 makes samples with decoder warnings CORRUPT
  * @slots: batches in memory; 0 for the formula of Documentation/streams.rst
  * @hold: batches the caller may keep at the same time; 0 for 2
+ * @nr_engines: number of @engines
  * @quarantine_path: list of bad files, read at start and added to; or NULL
  * @engines: texts as for dlboost_engine_create(); NULL for one "cpu"
- * @nr_engines: number of @engines
  * @states: state documents to resume from, one a rank of the old world, or
  *	one; NULL to begin
  * @nr_states: number of @states
@@ -73,6 +98,8 @@ enum dlboost_limit_stage {
  * @no_shuffle: 1 keeps the data set's own order
  * @no_stats_page: 1 publishes no stats page
  * @limits: limits of a picture, zero members for defaults
+ *
+ * Since: 0.1
  */
 struct dlboost_stream_attr {
 	size_t size;
@@ -116,9 +143,12 @@ struct dlboost_stream_attr {
  * @cap_bytes: memory the stream may use, at most: slots, scratch, input
  *	buffers, index
  * @has_huge_pages: 1 when the system granted huge pages for the slots
+ * @reserved: 0
  * @position: global position at which the stream stood when it was made
  * @repeated_samples: samples that repeat because of @allow_repeat
  * @dataset: what it reads
+ *
+ * Since: 0.1
  */
 struct dlboost_stream_info {
 	struct dlboost_tensor_spec tensor;
@@ -156,7 +186,10 @@ struct dlboost_stream_info {
  * @queued_samples: jobs submitted and not finished
  * @ready_batches: finished batches waiting for the caller
  * @limit_stage: a value of enum dlboost_limit_stage: what limits the rate
+ * @reserved: 0
  * @limit_share: share of the wall time that stage accounts for, 0..1
+ *
+ * Since: 0.1
  */
 struct dlboost_stream_stats {
 	uint64_t samples;
@@ -196,8 +229,11 @@ struct dlboost_stream_stats {
  *	epoch's start or the resume point
  * @position: global position of the first sample
  * @nr_bad: samples whose status is not OK
+ * @reserved: 0
  *
  * All pointers stay valid until the last reference is dropped.
+ *
+ * Since: 0.1
  */
 struct dlboost_batch_info {
 	void *images;
@@ -248,6 +284,8 @@ int dlboost_stream_create(struct dlboost_dataset *dataset,
  *
  * Stops the engines.  Batches still referenced stay readable; the memory goes
  * with the last of them.
+ *
+ * Since: 0.1
  */
 void dlboost_stream_destroy(struct dlboost_stream *stream);
 
@@ -255,6 +293,8 @@ void dlboost_stream_destroy(struct dlboost_stream *stream);
  * dlboost_stream_info() - What the stream is
  * @stream: the stream
  * @out: receives it
+ *
+ * Since: 0.1
  */
 void dlboost_stream_info(const struct dlboost_stream *stream,
 			 struct dlboost_stream_info *out);
@@ -262,6 +302,8 @@ void dlboost_stream_info(const struct dlboost_stream *stream,
 /**
  * dlboost_stream_len() - Batches of this rank in the current epoch
  * @stream: the stream
+ *
+ * Since: 0.1
  *
  * Return: the number from the epoch's start, or from the point of resume in
  * the epoch the stream was resumed in.
@@ -276,6 +318,8 @@ uint64_t dlboost_stream_len(const struct dlboost_stream *stream);
  * Work under way for the old epoch is given up.  Setting the epoch in which
  * the stream already stands, before its first batch was taken, does nothing:
  * a resumed position is kept.
+ *
+ * Since: 0.1
  *
  * Return:
  * * %0		- success
@@ -311,6 +355,8 @@ int dlboost_stream_next(struct dlboost_stream *stream, int timeout_ms,
  * dlboost_stream_interrupt() - Make a waiting dlboost_stream_next() return
  * @stream: the stream
  *
+ * Since: 0.1
+ *
  * Context: Any thread; async-signal-safe.
  */
 void dlboost_stream_interrupt(struct dlboost_stream *stream);
@@ -318,6 +364,8 @@ void dlboost_stream_interrupt(struct dlboost_stream *stream);
 /**
  * dlboost_stream_error() - Sentence about the last failure of this stream
  * @stream: the stream
+ *
+ * Since: 0.1
  *
  * Return: text owned by @stream, valid until its next call.
  */
@@ -332,6 +380,8 @@ const char *dlboost_stream_error(const struct dlboost_stream *stream);
  * @buf_bytes: size of @buf
  * @len_bytes: receives the length needed, NUL included; may be NULL
  *
+ * Since: 0.1
+ *
  * Return:
  * * %0		- success
  * * %-ENOSPC	- @buf too small
@@ -345,14 +395,18 @@ int dlboost_stream_state(const struct dlboost_stream *stream,
  * @stream: the stream
  * @out: receives them
  *
+ * Since: 0.1
+ *
  * Context: Any thread.
  */
 void dlboost_stream_stats(const struct dlboost_stream *stream,
 			  struct dlboost_stream_stats *out);
 
 /**
- * dlboost_limit_stage_name() - "storage", "decode-cpu", ...
+ * dlboost_limit_stage_name() - Name of a stage: "storage", "decode-cpu"
  * @stage: a value of enum dlboost_limit_stage
+ *
+ * Since: 0.1
  *
  * Return: a static string.
  */
@@ -362,6 +416,8 @@ const char *dlboost_limit_stage_name(unsigned int stage);
  * dlboost_batch_info() - What is in a batch
  * @batch: the batch
  * @out: receives it
+ *
+ * Since: 0.1
  *
  * Context: Any thread that holds a reference.
  */
@@ -373,6 +429,8 @@ void dlboost_batch_info(const struct dlboost_batch *batch,
  * @batch: the batch
  * @idx: 0 .. count - 1
  * @out: receives status, offset and message; the message names the file
+ *
+ * Since: 0.1
  *
  * Return: 0, or %-ERANGE.
  */
@@ -386,6 +444,8 @@ int dlboost_batch_sample_error(const struct dlboost_batch *batch, uint32_t idx,
  * Marks the batch consumed and drops the caller's reference.  The slot is used
  * again once exported views have dropped theirs too.
  *
+ * Since: 0.1
+ *
  * Context: Any thread, also after dlboost_stream_destroy().
  */
 void dlboost_batch_release(struct dlboost_batch *batch);
@@ -393,12 +453,16 @@ void dlboost_batch_release(struct dlboost_batch *batch);
 /**
  * dlboost_batch_ref() - Take one more reference, for an exported view
  * @batch: the batch
+ *
+ * Since: 0.1
  */
 void dlboost_batch_ref(struct dlboost_batch *batch);
 
 /**
  * dlboost_batch_unref() - Drop a reference taken by dlboost_batch_ref()
  * @batch: the batch, or NULL
+ *
+ * Since: 0.1
  *
  * Context: Any thread, also after dlboost_stream_destroy().
  */
@@ -414,6 +478,8 @@ void dlboost_batch_unref(struct dlboost_batch *batch);
  * @age_ns: time since the page was last brought up to date
  * @dataset_path: what it reads
  * @recipe: canonical recipe
+ *
+ * Since: 0.1
  */
 struct dlboost_stats_page {
 	size_t size;
@@ -433,6 +499,8 @@ struct dlboost_stats_page {
  *
  * Pages live in $XDG_RUNTIME_DIR/dlboost (mode 0600); those of dead processes
  * are passed over.
+ *
+ * Since: 0.1
  *
  * Return: number of pages visited, or a negative error number.
  */
