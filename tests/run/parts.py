@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parts of make check, in the order in which they run.
+
+A part is a function that fills a Tally.  Each builds in a folder of its own
+below build/, so that a second run compiles only what changed.
+"""
+
+import collections
+import os
+import pathlib
+import shutil
+
+from runner import ROOT, call, count_tap, meson_setup, meson_test, pytest, step, tap
+
+Part = collections.namedtuple("Part", "name level about run")
+Gate = collections.namedtuple("Gate", "script level about")
+
+PYTHON = "/usr/bin/python3"
+BUILD = ROOT / "build"
+GCC = BUILD / "gcc"
+CORPUS = os.environ.get("DLBOOST_TEST_CORPUS")
+ALL = ["-Dtools=enabled", "-Dtests=enabled", "-Dpython=auto", "--werror"]
+SANITIZER_ENV = {
+    # dlopen()ed Python and the loader's own caches are not ours to free
+    "ASAN_OPTIONS": "abort_on_error=1:strict_string_checks=1:"
+                    "detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+GATES = [
+    Gate("spdx.py", "fast", "licence of every file"),
+    Gate("includes.py", "fast", "arrows of the architecture"),
+    Gate("words.py", "fast", "words that have no place in the tree"),
+    Gate("style.py", "fast", "the kernel's coding style"),
+    Gate("symbols.py", "fast", "library = map = headers = man pages"),
+    Gate("kerneldoc.py", "fast", "every public name is documented"),
+    Gate("headers.sh", "fast", "public headers compile alone, C and C++"),
+    Gate("spelling.sh", "fast", "codespell"),
+    Gate("shell.sh", "fast", "shellcheck"),
+    Gate("commits.py", "fast", "messages of the commits not yet published"),
+    Gate("sizes.py", "fast", "prints what is longer than wished"),
+    Gate("man.py", "full", "man pages render, name every sub-command"),
+    Gate("docs.sh", "full", "the documentation builds without a warning"),
+    Gate("cppcheck.sh", "full", "static analysis"),
+    Gate("install.sh", "full", "make install, pkg-config, a program that uses it"),
+]
+
+
+def library(build=GCC):
+    return build / "libdl/libdlboost.so"
+
+
+def tool_env(build=GCC):
+    """What tests outside of Meson need to find the library and the command."""
+    return {
+        "DLBOOST_LIBRARY": str(library(build)),
+        "DLBOOST": str(build / "tools/dlboost/dlboost"),
+        "DLBOOST_BUILD": str(build),
+    }
+
+
+def run_build(tally):
+    meson_setup(tally, "gcc", ALL)
+
+
+def run_unit(tally):
+    meson_test(tally, "gcc")
+
+
+def run_golden(tally):
+    if not call("golden", [tool_env()["DLBOOST"], "selftest", "--engine", "cpu"]):
+        tally.case("selftest --engine cpu", False)
+        return
+    tally.case("selftest --engine cpu", True)
+
+
+def run_gates(level):
+    def run(tally):
+        for gate in GATES:
+            if gate.level == level:
+                tap(tally, f"gate-{gate.script.partition('.')[0]}",
+                    [ROOT / "tests/checks" / gate.script], env=tool_env())
+    return run
+
+
+def run_property(tally):
+    tap(tally, "property", [PYTHON, ROOT / "tests/golden/property_test.py"],
+        env=tool_env())
+
+
+def run_corpus(tally):
+    if not CORPUS:
+        tally.skip("hard corpus", "DLBOOST_TEST_CORPUS is not set")
+        return
+    tap(tally, "corpus", [PYTHON, ROOT / "tests/golden/corpus_test.py"],
+        env=tool_env())
+
+
+def run_python(tally):
+    pytest(tally, "python", "tests/python", env=tool_env())
+
+
+def run_cli(tally):
+    pytest(tally, "cli", "tests/cli", env=tool_env())
+
+
+def run_examples(tally):
+    tap(tally, "examples", [ROOT / "tests/run/examples.py"], env=tool_env())
+
+
+def run_clang(tally):
+    if meson_setup(tally, "clang", ALL, env={"CC": "clang"}):
+        meson_test(tally, "clang")
+
+
+def run_asan(tally):
+    if meson_setup(tally, "asan", [*ALL, "-Dbuildtype=debugoptimized",
+                                   "-Dpython=disabled",
+                                   "-Db_sanitize=address,undefined"]):
+        meson_test(tally, "asan", env=SANITIZER_ENV)
+
+
+def run_tsan(tally):
+    if meson_setup(tally, "tsan", [*ALL, "-Dbuildtype=debugoptimized",
+                                   "-Dpython=disabled",
+                                   "-Db_sanitize=thread"]):
+        meson_test(tally, "tsan", env=SANITIZER_ENV)
+
+
+def run_nosimd(tally):
+    meson_test(tally, "gcc", name="nosimd",
+               env={"JSIMD_FORCENONE": "1", "DLBOOST_SIMD": "c"})
+
+
+def run_fuzz(tally):
+    if not meson_setup(tally, "fuzz", ["-Dfuzz=true", "-Dtools=disabled",
+                                       "-Dtests=enabled", "-Dpython=disabled",
+                                       "-Dbuildtype=debugoptimized",
+                                       "-Db_sanitize=address,undefined"],
+                       env={"CC": "clang"}):
+        return
+    targets = sorted(p for p in (BUILD / "fuzz/tests/fuzz").glob("*_fuzz")
+                     if os.access(p, os.X_OK) and p.is_file())
+    if not targets:
+        tally.case("fuzz: no targets", False)
+    seconds = os.environ.get("FUZZ_SECONDS", "20")
+    for target in targets:
+        found = BUILD / "fuzz/corpus" / target.name
+        found.mkdir(parents=True, exist_ok=True)
+        seeds = ROOT / "tests/fuzz/seeds" / target.name.removesuffix("_fuzz")
+        step(tally, f"fuzz-{target.name}",
+             [target, f"-max_total_time={seconds}", "-rss_limit_mb=2048",
+              "-timeout=20", found, *([seeds] if seeds.is_dir() else [])],
+             env=SANITIZER_ENV)
+
+
+def run_aarch64(tally):
+    tap(tally, "aarch64", [ROOT / "tests/run/aarch64.sh"], timeout_s=600)
+
+
+def run_valgrind(tally):
+    meson_test(tally, "gcc", name="valgrind", arguments=[
+        "--suite", "memory", "--timeout-multiplier", "20", "--wrapper",
+        "valgrind -q --error-exitcode=9 --leak-check=full"])
+
+
+def run_fresh(tally):
+    tap(tally, "fresh", [ROOT / "tests/run/fresh.sh"], timeout_s=3600)
+
+
+PARTS = [
+    Part("build", "fast", "gcc, every warning an error", run_build),
+    Part("unit", "fast", "unit tests", run_unit),
+    Part("golden", "fast", "golden table on the cpu engine", run_golden),
+    Part("gates", "fast", "cheap gates", run_gates("fast")),
+    Part("slow-gates", "full", "gates that take their time", run_gates("full")),
+    Part("property", "full", "random cases against Pillow", run_property),
+    Part("corpus", "full", "hard pictures, status of each", run_corpus),
+    Part("cli", "full", "the command", run_cli),
+    Part("python", "full", "the Python package", run_python),
+    Part("examples", "full", "examples of README, man pages and Documentation",
+         run_examples),
+    Part("clang", "full", "unit tests as clang builds them", run_clang),
+    Part("nosimd", "full", "unit tests without SIMD", run_nosimd),
+    Part("asan", "full", "unit tests under ASan and UBSan", run_asan),
+    Part("tsan", "full", "unit tests under TSan", run_tsan),
+    Part("fuzz", "full", "fuzz targets, a short run each", run_fuzz),
+    Part("aarch64", "full", "NEON code under qemu", run_aarch64),
+    Part("fresh", "long", "both commands in a fresh Debian", run_fresh),
+]
