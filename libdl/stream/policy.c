@@ -199,12 +199,22 @@ static void record_bad(struct dlboost_stream *stream,
 				   sample->wanted_id, sample->wanted_status);
 }
 
+/* For dlboost_stream_bad_sample(), as the batch goes back to the pool */
+static void keep_failed(struct dlboost_stream *stream,
+			const struct dlboost_batch *batch, uint32_t i)
+{
+	stream->has_failed = true;
+	stream->failed_id = (uint64_t)batch->wanted_ids[i];
+	dlboost_batch_sample_error(batch, i, &stream->failed_result);
+}
+
 static int refuse_batch(struct dlboost_stream *stream,
 			struct dlboost_batch *batch, uint32_t first,
 			uint32_t nr_broken)
 {
 	char what[sizeof(stream->error) - 256];
 
+	keep_failed(stream, batch, first);
 	dlb_batch_describe(batch, first, what, sizeof(what));
 	if (nr_broken > 1)
 		dlb_sentence(stream->error, sizeof(stream->error),
@@ -225,6 +235,7 @@ static int refuse_budget(struct dlboost_stream *stream,
 {
 	char what[sizeof(stream->error) - 256];
 
+	keep_failed(stream, batch, last);
 	dlb_batch_describe(batch, last, what, sizeof(what));
 	dlb_sentence(stream->error, sizeof(stream->error),
 		     "%llu bad samples in epoch %u, more than max_bad allows (%llu); the last: %s",

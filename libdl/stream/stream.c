@@ -37,6 +37,18 @@ DLB_EXPORT const char *dlboost_stream_error(const struct dlboost_stream *stream)
 	return stream->error;
 }
 
+DLB_EXPORT int dlboost_stream_bad_sample(const struct dlboost_stream *stream,
+					 uint64_t *sample_id,
+					 struct dlboost_result *out)
+{
+	if (!stream->has_failed)
+		return -ENODATA;
+	if (sample_id)
+		*sample_id = stream->failed_id;
+	*out = stream->failed_result;
+	return 0;
+}
+
 DLB_EXPORT uint64_t dlboost_stream_len(const struct dlboost_stream *stream)
 {
 	return stream->nr_batches;
@@ -171,6 +183,7 @@ static int next_locked(struct dlboost_stream *stream, int timeout_ms,
 	if (stream->is_over)
 		return -EDQUOT;
 	stream->error[0] = '\0';
+	stream->has_failed = false;
 	if (stream->is_at_end)
 		ret = dlb_stream_begin_epoch_locked(stream, stream->epoch + 1,
 						    0, 0);

@@ -87,6 +87,9 @@ struct dlboost_stream {
 	struct dlb_stats stats;
 	struct dlb_stats_page *page;	/* NULL for none */
 	char error[DLBOOST_ERROR_BYTES + 4096];
+	bool has_failed;	/* next() refused a batch for one sample: */
+	uint64_t failed_id;
+	struct dlboost_result failed_result;
 
 	atomic_uint wake;		/* futex: counts reasons to look again */
 	atomic_uint nr_waiting;

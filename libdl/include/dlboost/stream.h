@@ -372,6 +372,24 @@ void dlboost_stream_interrupt(struct dlboost_stream *stream);
 const char *dlboost_stream_error(const struct dlboost_stream *stream);
 
 /**
+ * dlboost_stream_bad_sample() - Which sample made dlboost_stream_next() fail
+ * @stream: the stream
+ * @sample_id: receives its number in the data set; may be NULL
+ * @out: receives status, offset and message; the message names the file
+ *
+ * After %-EBADMSG: the first bad sample of the batch; after %-EDQUOT: the one
+ * that went over the budget.
+ *
+ * Since: 0.1
+ *
+ * Return:
+ * * %0		- success
+ * * %-ENODATA	- the last dlboost_stream_next() returned neither of the two
+ */
+int dlboost_stream_bad_sample(const struct dlboost_stream *stream,
+			      uint64_t *sample_id, struct dlboost_result *out);
+
+/**
  * dlboost_stream_state() - Where the stream stands, as a text document
  * @stream: the stream
  * @after: take everything up to this batch as consumed; NULL: everything
