@@ -146,7 +146,9 @@ def bad_sample(
 ) -> BadSample:
     """A BadSample with its facts; offset below 0 stands for none."""
     name = Status(status)
-    text = f"{name.name}: {message}" if message else name.name
+    text = message
+    if name.name not in text:
+        text = f"{name.name}: {text}" if text else name.name
     if path is not None and path not in text:
         text = f"{path!r}: {text}"
     error = BadSample(text)

@@ -53,12 +53,11 @@ def _path_bytes(name: str, value: PathLike) -> bytes:
 
 def _document(state: StateLike) -> bytes:
     if isinstance(state, Mapping):
-        try:
-            state = state["document"]
-        except KeyError:
+        if "document" not in state:
             raise OptionError(
                 "state has no key 'document': it is not from state_dict()"
-            ) from None
+            )
+        return text_bytes("state", state["document"])
     return text_bytes("state", state)
 
 
@@ -135,7 +134,8 @@ class Loader:
         warnings: "reject" makes samples with decoder warnings CORRUPT.
         quarantine: file that lists bad files, read at start and added to.
         slots: batches in memory; 0 chooses.
-        hold: batches the caller may keep at a time.
+        hold: batches the caller may keep at a time; 0 for 2, and for all
+            that slots= leaves.
         engine: where decoding happens, "NAME[:key=value,...]", e.g.
             "cpu:workers=2", or a sequence of such.
         state: what state_dict() gave, of one rank or a sequence of all ranks;
@@ -173,7 +173,7 @@ class Loader:
         warnings: str = "accept",
         quarantine: PathLike | None = None,
         slots: int = 0,
-        hold: int = 2,
+        hold: int = 0,
         engine: str | Sequence[str] = "cpu",
         state: StateLike | Sequence[StateLike] | None = None,
         allow_repeat: bool = False,
@@ -211,7 +211,7 @@ class Loader:
             "max_bad": float(max_bad),
             "reject_warnings": choice("warnings", warnings, WARNINGS),
             "slots": _number("slots", slots, 0, 32),
-            "hold": _number("hold", hold, 1, 32),
+            "hold": _number("hold", hold, 0, 32),
             "quarantine": None
             if quarantine is None
             else _path_bytes("quarantine", quarantine),

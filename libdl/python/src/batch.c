@@ -170,7 +170,8 @@ static PyObject *batch_error(PyObject *obj, PyObject *arg)
 	path = core_dataset_path(self->dataset, (uint64_t)self->info.ids[idx]);
 	if (!path)
 		return NULL;
-	error = core_bad_sample(core_state_of(obj), &result, path);
+	error = core_bad_sample(core_state_of(obj), result.message, &result,
+				path);
 	Py_DECREF(path);
 	return error;
 }

@@ -121,7 +121,7 @@ struct core_state *core_state_of(PyObject *self);
 /* Raises what dlboost.errors makes of it; NULL always */
 PyObject *core_raise(struct core_state *state, int err, const char *sentence);
 /* A new BadSample, not raised */
-PyObject *core_bad_sample(struct core_state *state,
+PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 			  const struct dlboost_result *result, PyObject *path);
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 /* Steals @value; 0 or -1 */

@@ -44,10 +44,10 @@ PyObject *core_raise(struct core_state *state, int err, const char *sentence)
 	return NULL;
 }
 
-PyObject *core_bad_sample(struct core_state *state,
+PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 			  const struct dlboost_result *result, PyObject *path)
 {
-	PyObject *message = PyUnicode_DecodeFSDefault(result->message);
+	PyObject *message = PyUnicode_DecodeFSDefault(sentence);
 	PyObject *error;
 
 	if (!message)

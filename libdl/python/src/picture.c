@@ -99,7 +99,7 @@ static PyObject *job_decode(struct core_state *state, struct decode_job *job)
 	if (ret)
 		return core_raise(state, ret, "the recipe cannot be applied to "
 					      "the picture");
-	return core_bad_sample(state, &result, Py_None);
+	return core_bad_sample(state, result.message, &result, Py_None);
 }
 
 static PyObject *job_run(struct core_state *state, struct decode_job *job,
@@ -116,7 +116,8 @@ static PyObject *job_run(struct core_state *state, struct decode_job *job,
 		return core_raise(state, ret, error);
 	if (dlboost_probe(job->bytes.buf, (size_t)job->bytes.len, NULL, &info,
 			  &result))
-		array = core_bad_sample(state, &result, Py_None);
+		array = core_bad_sample(state, result.message, &result,
+					Py_None);
 	else if (!job_draw(state, job, &info))
 		array = job_decode(state, job);
 	dlboost_recipe_destroy(job->recipe);

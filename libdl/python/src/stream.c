@@ -192,6 +192,28 @@ static int stream_wait(struct core_stream *self, struct dlboost_batch **batch)
 	return ret;
 }
 
+static void stream_raise(struct core_stream *self, int ret)
+{
+	struct core_state *state = core_state_of((PyObject *)self);
+	const char *sentence = dlboost_stream_error(self->stream);
+	PyObject *path, *error = NULL;
+	struct dlboost_result result;
+	uint64_t sample_id;
+
+	if (ret != -EBADMSG ||
+	    dlboost_stream_bad_sample(self->stream, &sample_id, &result)) {
+		core_raise(state, ret, sentence);
+		return;
+	}
+	path = core_dataset_path(self->dataset, sample_id);
+	if (path)
+		error = core_bad_sample(state, sentence, &result, path);
+	if (error)
+		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+	Py_XDECREF(path);
+	Py_XDECREF(error);
+}
+
 static PyObject *stream_next(PyObject *obj, PyObject *ignored)
 {
 	struct core_stream *self = (struct core_stream *)obj;
@@ -219,7 +241,7 @@ static PyObject *stream_next(PyObject *obj, PyObject *ignored)
 		return NULL;
 	}
 	if (!PyErr_Occurred() && !self->wants_close)
-		core_raise(state, ret, dlboost_stream_error(self->stream));
+		stream_raise(self, ret);
 	stream_unbusy(self);
 	return NULL;
 }
