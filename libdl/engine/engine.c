@@ -126,7 +126,7 @@ DLB_EXPORT int dlboost_engine_create(const char *spec,
 		return -ENOMEM;
 	if (limits)
 		engine->limits = *limits;
-	dlb_limits_fill(&engine->limits);
+	dlb_engine_limits_fill(&engine->limits);
 	engine->pid = getpid();
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_cond_init(&engine->changed, NULL);

@@ -196,7 +196,7 @@ const struct dlb_engine_ops *dlb_engine_find(const char *spec,
 int dlb_engine_register(const struct dlb_engine_ops *ops);
 
 /* Replace zero members by their defaults */
-void dlb_limits_fill(struct dlboost_limits *limits);
+void dlb_engine_limits_fill(struct dlboost_limits *limits);
 
 /*
  * Geometry of a job whose @info is known: draws for the picture as it stands

@@ -6,19 +6,13 @@
 #include "engine.h"
 
 #include "../base/base.h"
+#include "../image/decoder.h"
 
-void dlb_limits_fill(struct dlboost_limits *limits)
+void dlb_engine_limits_fill(struct dlboost_limits *limits)
 {
-	if (!limits->max_pixels)
-		limits->max_pixels = DLBOOST_DEFAULT_MAX_PIXELS;
-	if (!limits->max_scans)
-		limits->max_scans = DLBOOST_DEFAULT_MAX_SCANS;
-	if (!limits->max_markers)
-		limits->max_markers = DLBOOST_DEFAULT_MAX_MARKERS;
-	if (!limits->scratch_bytes)
-		limits->scratch_bytes = DLBOOST_DEFAULT_SCRATCH_BYTES;
-	if (!limits->big_scratch_bytes)
-		limits->big_scratch_bytes = DLBOOST_DEFAULT_BIG_SCRATCH_BYTES;
+	struct dlboost_limits in = *limits;
+
+	dlb_limits_resolve(&in, limits);
 }
 
 unsigned int dlb_job_draw(struct dlb_job *job, uint64_t augment_seed,

@@ -127,7 +127,7 @@ static int open_engine(struct opening *o, const char *spec)
 	ops = dlb_engine_find(spec, &attr.options, o->error, o->error_bytes);
 	if (!ops)
 		return -EINVAL;
-	dlb_limits_fill(&attr.limits);
+	dlb_engine_limits_fill(&attr.limits);
 	ret = ops->create(&attr, o->error, o->error_bytes, &e->engine);
 	if (ret)
 		return ret;
