@@ -3,7 +3,7 @@
  * The per-sample geometry: which part of a picture goes where.  A pure function
  * of recipe, picture size and (seed, epoch, sample), equal on every machine and
  * compiler: IEEE double and single steps in the order written, no contraction,
- * nothing of libm but sqrt().  No state, no locks; knows no files and no pixels.
+ * nothing of libm but sqrt().  No state, no locks; knows no files, no pixels.
  * The rules are torchvision's, published as RandomResizedCrop, Resize,
  * CenterCrop, RandomCrop; Documentation/order.rst, "Draws", is the definition.
  */
@@ -75,7 +75,7 @@ static const double exp2_of_j[32] = {
 	0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0,
 };
 
-#define LN2_HI		0x1.62e42feep-1		/* 32 bits, so products are exact */
+#define LN2_HI		0x1.62e42feep-1	/* 32 bits: products are exact */
 #define LN2_LO		0x1.a39ef35793c76p-33
 #define INV_STEP	0x1.71547652b82fep+5	/* 32 / ln 2 */
 #define STEP_HI		0x1.62e42feep-6		/* ln 2 / 32 */
@@ -154,7 +154,7 @@ static void draw_words(const uint32_t id[3], uint32_t word, uint32_t out[4],
 struct picture {
 	uint32_t width, height;
 	uint64_t seed;
-	uint32_t id[3];		/* sample low, high, epoch: the counter's head */
+	uint32_t id[3];	/* sample low, high, epoch: the counter's head */
 };
 
 static void crop_centre(const struct dlboost_recipe *recipe,
@@ -209,7 +209,7 @@ static void crop_random_resized(const struct dlboost_recipe *recipe,
 	crop_centre(recipe, picture, out);
 }
 
-/* Where a window stands on one axis; the picture is centred when it is smaller */
+/* Where a window stands on one axis; a smaller picture is centred in it */
 static int32_t centre_offset(uint64_t length, uint32_t window)
 {
 	if (window > length)

@@ -113,8 +113,7 @@ static const struct key keys[] = {
 	{ "flip", KEY_REAL, FIELD(flip), 0, 1 },
 };
 
-enum { NR_KEYS = ARRAY_SIZE(keys), KEY_IDX_SCALE = 5, KEY_IDX_MEAN = 6,
-       KEY_IDX_STD = 7 };
+enum { NR_KEYS = ARRAY_SIZE(keys), KEY_IDX_MEAN = 6, KEY_IDX_STD = 7 };
 
 _Static_assert(offsetof(struct dlboost_recipe, height) ==
 	       offsetof(struct dlboost_recipe, width) + sizeof(uint32_t) &&
@@ -406,13 +405,14 @@ static int set_key(void *arg, const char *name, const char *value)
 /* mean and std go together, and only floats are normalised */
 static int settle_cast(struct parse *p)
 {
-	static const uint32_t mean = 1u << KEY_IDX_MEAN, std = 1u << KEY_IDX_STD;
+	static const uint32_t mean = 1u << KEY_IDX_MEAN;
+	static const uint32_t std = 1u << KEY_IDX_STD;
 	struct dlb_cast *cast = &p->recipe->cast;
 	uint32_t set = p->given & (mean | std) & ~p->is_none;
 
 	if (cast->dtype == DLBOOST_DTYPE_U8 && set)
 		return refuse(p, "%s needs dtype f16, bf16 or f32; this recipe has dtype=u8",
-			      keys[set & mean ? KEY_IDX_MEAN : KEY_IDX_STD].name);
+			      set & mean ? "mean" : "std");
 	if (cast->dtype == DLBOOST_DTYPE_U8 && cast->has_scale_mul)
 		return refuse(p, "scale=mul needs dtype f16, bf16 or f32; this recipe has dtype=u8");
 	if (cast->dtype == DLBOOST_DTYPE_U8)

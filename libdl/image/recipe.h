@@ -56,14 +56,14 @@ struct dlb_cast {
 struct dlboost_recipe {
 	char name[32];
 	enum dlb_geometry_rule rule;
-	uint32_t width;			/* of the tensor; 0: follows the picture */
+	uint32_t width;		/* of the tensor; 0: follows the picture */
 	uint32_t height;
 	uint32_t resize_short;		/* SHORT_SIDE_CENTER */
-	double area_min, area_max;	/* RANDOM_RESIZED_CROP, share of the area */
+	double area_min, area_max;	/* share of the picture's area */
 	double ratio_min, ratio_max;	/* width / height */
 	float log_ratio_min, log_ratio_max;	/* of the float32 ratios */
 	uint32_t pad;			/* pixels on each side */
-	uint8_t fill;			/* value of what is padded, all channels */
+	uint8_t fill;		/* value of what is padded, all channels */
 	uint32_t filter;		/* enum dlboost_filter */
 	double flip;			/* probability of a mirror image */
 	bool has_exif;			/* orient=exif */

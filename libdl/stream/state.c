@@ -216,7 +216,7 @@ static bool next_line(struct reader *r)
 	return true;
 }
 
-/* Decimal digits without a leading zero, so that there is one way to write it */
+/* Decimal without a leading zero, so that there is one way to write it */
 static bool parse_number(const char *value, size_t len, uint64_t *out)
 {
 	uint64_t number = 0;

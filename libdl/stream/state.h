@@ -26,10 +26,10 @@ struct dlb_state {
 	uint32_t batch;
 	uint32_t tail;
 	uint32_t no_shuffle;
-	uint64_t bad_samples;	/* of this rank in this epoch, for the budget */
+	uint64_t bad_samples;	/* of this rank in this epoch */
 	char profile[16];
 	char recipe[512];	/* canonical */
-	char decoder[64];	/* library version: degraded files depend on it */
+	char decoder[64];	/* degraded files depend on its version */
 };
 
 /* Bytes needed, NUL included; writes at most @buf_bytes */

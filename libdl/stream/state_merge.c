@@ -20,8 +20,8 @@
 struct merge {
 	const char *const *texts;
 	uint32_t nr;
-	struct dlb_state first;		/* what all must agree with */
-	uint32_t epoch;			/* where the least advanced rank stands */
+	struct dlb_state first;	/* what all must agree with */
+	uint32_t epoch;		/* where the least advanced rank stands */
 	uint64_t position;
 	bool do_positions_differ;
 	uint64_t bad_samples;
