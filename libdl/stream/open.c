@@ -231,6 +231,7 @@ static void fill_info(struct opening *o)
 	info->slot_bytes = pool->slot_bytes;
 	info->cap_bytes = cap;
 	info->has_huge_pages = pool->has_huge_pages;
+	info->epoch = stream->epoch;
 	info->position = stream->shard.start;
 	info->dataset = stream->dataset_info;
 }

@@ -144,7 +144,8 @@ struct dlboost_stream_attr {
  *	buffers, index
  * @has_huge_pages: 1 when the system granted huge pages for the slots
  * @reserved: 0
- * @position: global position at which the stream stood when it was made
+ * @epoch: epoch in which the stream stood when it was made
+ * @position: global position at which it stood then
  * @repeated_samples: samples that repeat because of @allow_repeat
  * @dataset: what it reads
  *
@@ -159,7 +160,7 @@ struct dlboost_stream_info {
 	uint64_t slot_bytes;
 	uint64_t cap_bytes;
 	uint32_t has_huge_pages;
-	uint32_t reserved;
+	uint32_t epoch;
 	uint64_t position;
 	uint64_t repeated_samples;
 	struct dlboost_dataset_info dataset;
