@@ -136,7 +136,7 @@ static void fill_text(char *text, size_t bytes)
 
 	memset(text, 0, bytes);
 	for (size_t i = 0; i < len; i++)
-		text[i] = (char)(1 + drand48() * 255);
+		text[i] = (char)(uint8_t)(1 + drand48() * 255);
 }
 
 static uint64_t any_number(void)
