@@ -36,12 +36,15 @@ static struct dlboost_batch *completion_batch(struct dlboost_stream *stream,
 	return &stream->pool->batches[c->id >> 32];
 }
 
+/* @engine_idx: the engine that had it */
 static void finish_locked(struct dlboost_stream *stream,
 			  struct dlboost_batch *batch, uint32_t i,
-			  enum dlb_judgement judgement)
+			  enum dlb_judgement judgement, uint8_t engine_idx)
 {
 	if (judgement == DLB_JUDGEMENT_AGAIN &&
 	    batch->state != DLB_SLOT_ABANDONED && !stream->is_stopping) {
+		stream->stats.total.rerouted +=
+			batch->samples[i].engine_idx != engine_idx;
 		dlb_stream_retry_locked(stream, &batch->samples[i]);
 		return;
 	}
@@ -72,7 +75,7 @@ static void complete_some(struct dlboost_stream *stream,
 		stream->engines[engines[k]].nr_in_flight--;
 		dlb_stats_count_completion(&stream->stats, &c[k]);
 		finish_locked(stream, completion_batch(stream, &c[k]),
-			      (uint32_t)c[k].id, judgements[k]);
+			      (uint32_t)c[k].id, judgements[k], engines[k]);
 	}
 	dlb_stream_feed_locked(stream);
 	if (!was_ready && dlb_stream_head_is_ready(stream))

@@ -122,9 +122,9 @@ struct dlboost_dataset *dataset_open(const char *path)
 	return dataset;
 }
 
-struct dlboost_stream_attr stream_attr(const char **spec)
+struct dlboost_stream_attr stream_attr(const char *const *spec)
 {
-	static const char *fake = "fake:workers=2";
+	static const char *const fake = "fake:workers=2";
 	struct dlboost_stream_attr attr = DLBOOST_STREAM_ATTR_INIT;
 
 	attr.recipe = FAKE_RECIPE;

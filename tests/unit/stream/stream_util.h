@@ -33,7 +33,7 @@ void folder_spoil(const struct folder *folder, unsigned int id);
 
 struct dlboost_dataset *dataset_open(const char *path);
 /* FAKE_RECIPE, engine @spec (NULL: fake:workers=2), no stats page */
-struct dlboost_stream_attr stream_attr(const char **spec);
+struct dlboost_stream_attr stream_attr(const char *const *spec);
 struct dlboost_stream *stream_open(const struct folder *folder,
 				   const struct dlboost_stream_attr *attr);
 
