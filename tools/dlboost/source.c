@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From the paths on a command line to a numbered list of pictures.  A folder
+ * or a manifest is a data set; a file that is a picture by its name or by its
+ * first bytes is itself.  Immutable once opened, so threads may share it.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "progress.h"
+
+static int indexing_tick(void *arg, uint64_t nr_samples)
+{
+	progress_update(&(struct progress_state){ .done = nr_samples });
+	return signals_caught();
+}
+
+int dataset_open(const struct context *ctx, const char *path,
+		 const struct source_options *options,
+		 struct dlboost_dataset **out)
+{
+	struct dlboost_dataset_attr attr = DLBOOST_DATASET_ATTR_INIT;
+	char error[DLBOOST_ERROR_BYTES] = "";
+	int ret;
+
+	attr.index_path = options->index_path;
+	attr.allow_empty = options->allow_empty;
+	attr.rebuild = options->rebuild;
+	attr.progress = indexing_tick;
+	progress_start(ctx, "files found", !options->no_progress);
+	ret = dlboost_dataset_open(path, &attr, error, sizeof(error), out);
+	progress_stop();
+	if (!ret)
+		return TOOL_DONE;
+	if (ret != -ECANCELED || !signals_caught())
+		msg_error("%s", error[0] ? error : strerror(-ret));
+	return exit_from_error(ret);
+}
+
+static bool is_picture_bytes(const char *path)
+{
+	struct file_buffer head = { 0 };
+	struct dlboost_image_info info = { 0 };
+	bool is_picture = false;
+
+	if (!file_buffer_read(&head, path, 0, -1, 64) && head.len_bytes) {
+		dlboost_probe(head.bytes, head.len_bytes, NULL, &info, NULL);
+		is_picture = info.type == DLBOOST_IMAGE_JPEG ||
+			     info.type == DLBOOST_IMAGE_PNG;
+	}
+	free(head.bytes);
+	return is_picture;
+}
+
+/* Names decide before contents, so that a text named x.jpg is a bad picture */
+static bool is_single_file(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return true;
+	if (stat(path, &st))
+		return file_is_picture_name(path) && !lstat(path, &st);
+	return S_ISREG(st.st_mode) &&
+	       (file_is_picture_name(path) || is_picture_bytes(path));
+}
+
+static int part_open(const struct context *ctx, const char *path,
+		     const struct source_options *options,
+		     struct source_part *part)
+{
+	struct dlboost_dataset_info info;
+	int ret;
+
+	part->path = path;
+	part->nr_items = 1;
+	if (is_single_file(path))
+		return TOOL_DONE;
+	ret = dataset_open(ctx, path, options, &part->dataset);
+	if (ret)
+		return ret;
+	dlboost_dataset_info(part->dataset, &info);
+	part->nr_items = info.nr_samples;
+	return TOOL_DONE;
+}
+
+int source_open(const struct context *ctx, unsigned int nr_paths, char **paths,
+		const struct source_options *options, struct source *out)
+{
+	int ret = TOOL_DONE;
+
+	memset(out, 0, sizeof(*out));
+	out->parts = calloc(nr_paths, sizeof(*out->parts));
+	if (!out->parts) {
+		msg_error("out of memory");
+		return TOOL_FAILED;
+	}
+	while (!ret && out->nr_parts < nr_paths) {
+		struct source_part *part = &out->parts[out->nr_parts];
+
+		part->first_idx = out->nr_items;
+		ret = part_open(ctx, paths[out->nr_parts], options, part);
+		if (ret)
+			break;
+		out->nr_items += part->nr_items;
+		out->nr_parts++;
+	}
+	if (ret)
+		source_close(out);
+	return ret;
+}
+
+void source_close(struct source *source)
+{
+	for (unsigned int i = 0; i < source->nr_parts; i++)
+		dlboost_dataset_close(source->parts[i].dataset);
+	free(source->parts);
+	memset(source, 0, sizeof(*source));
+}
+
+int source_locate(const struct source *source, uint64_t idx,
+		  char buf[TOOL_PATH_BYTES], struct dlboost_sample *out)
+{
+	unsigned int low = 0, high = source->nr_parts;
+
+	while (high - low > 1) {
+		unsigned int middle = (low + high) / 2;
+
+		if (source->parts[middle].first_idx <= idx)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (source->parts[low].dataset)
+		return dlboost_dataset_sample(source->parts[low].dataset,
+					      idx - source->parts[low].first_idx,
+					      buf, TOOL_PATH_BYTES, out);
+	if (snprintf(buf, TOOL_PATH_BYTES, "%s", source->parts[low].path) >=
+	    TOOL_PATH_BYTES)
+		return -ENAMETOOLONG;
+	*out = (struct dlboost_sample){ .path = buf, .label = -1,
+					.len_bytes = -1 };
+	return 0;
+}
