@@ -90,7 +90,7 @@ int dlb_decoder_create(const struct dlboost_decoder_attr *attr,
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
-	dlb_limits_fill(&attr->limits, &d->limits);
+	dlb_limits_resolve(&attr->limits, &d->limits);
 	d->reject_warnings = attr->reject_warnings;
 	d->lane = lane;
 	ret = d->limits.scratch_bytes < MIN_SCRATCH_BYTES ? -EINVAL :
@@ -232,6 +232,9 @@ static void decode_picture(struct dlboost_decoder *d,
 	if (status == DLB_STATUS_OVERFLOW)
 		status = too_large(d, result);
 	result->status = status;
+	/* They speak of pixels */
+	if (status != DLBOOST_STATUS_OK)
+		result->flags = 0;
 }
 
 int dlb_decoder_run(struct dlboost_decoder *d,

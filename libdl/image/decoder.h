@@ -51,8 +51,8 @@ int dlb_decoder_run(struct dlboost_decoder *decoder,
 		    struct dlboost_result *result, uint64_t *resample_ns);
 
 /* @in (may be NULL) with the defaults in place of zeros */
-void dlb_limits_fill(const struct dlboost_limits *in,
-		     struct dlboost_limits *out);
+void dlb_limits_resolve(const struct dlboost_limits *in,
+			struct dlboost_limits *out);
 
 /* "libjpeg-turbo 2.1.5": the library this process runs with */
 const char *dlb_decoder_library(void);

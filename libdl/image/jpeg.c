@@ -39,7 +39,10 @@ void dlb_jpeg_bail(struct dlb_jpeg *jpeg, unsigned int status)
 	longjmp(jpeg->bail, 1);
 }
 
-/* Not damage: a form of JPEG that libjpeg does not do */
+/*
+ * Not damage: a form of JPEG that libjpeg does not do.  Of coding processes the
+ * probe is the judge; libjpeg meets them only inside damaged data.
+ */
 static bool is_unsupported(int code)
 {
 	switch (code) {
@@ -49,8 +52,6 @@ static bool is_unsupported(int code)
 	case JERR_FRACT_SAMPLE_NOTIMPL:
 	case JERR_NOTIMPL:
 	case JERR_NOT_COMPILED:
-	case JERR_SOF_UNSUPPORTED:
-	case JERR_BAD_PRECISION:
 		return true;
 	default:
 		return false;

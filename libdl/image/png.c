@@ -118,15 +118,24 @@ static void input_next_chunk(struct png_input *in)
 static int input_read(spng_ctx *ctx, void *user, void *dest, size_t len)
 {
 	struct png_input *in = user;
+	uint8_t *to = dest;
 
-	if (in->at == in->chunk_end)
-		input_next_chunk(in);
-	if (len > in->chunk_end - in->at) {
-		in->is_cut = in->chunk_end == in->source->len_bytes;
-		return in->is_cut ? SPNG_IO_EOF : SPNG_IO_ERROR;
+	while (len) {
+		size_t nr;
+
+		if (in->at == in->chunk_end)
+			input_next_chunk(in);
+		nr = in->chunk_end - in->at;
+		if (!nr || len > in->source->len_bytes - in->at) {
+			in->is_cut = true;
+			return SPNG_IO_EOF;
+		}
+		nr = nr < len ? nr : len;
+		memcpy(to, in->source->bytes + in->at, nr);
+		in->at += nr;
+		to += nr;
+		len -= nr;
 	}
-	memcpy(dest, in->source->bytes + in->at, len);
-	in->at += len;
 	return 0;
 }
 

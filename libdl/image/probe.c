@@ -48,8 +48,8 @@ unsigned int dlb_probe_size(const struct dlboost_image_info *info,
 	return DLBOOST_STATUS_OK;
 }
 
-void dlb_limits_fill(const struct dlboost_limits *in,
-		     struct dlboost_limits *out)
+void dlb_limits_resolve(const struct dlboost_limits *in,
+			struct dlboost_limits *out)
 {
 	struct dlboost_limits limits = { 0 };
 
@@ -76,7 +76,7 @@ DLB_EXPORT unsigned int dlboost_probe(const void *bytes, size_t len_bytes,
 	struct dlboost_result unseen;
 	struct dlboost_limits all;
 
-	dlb_limits_fill(limits, &all);
+	dlb_limits_resolve(limits, &all);
 	if (!result)
 		result = &unseen;
 	memset(info, 0, sizeof(*info));
