@@ -71,13 +71,11 @@ def convert(source, target, version):
     from docutils.writers import manpage
 
     name, section = fields(source)
-    with open(source, encoding="utf-8") as page:
-        text = page.read()
-    roff = docutils.core.publish_string(
-        text, source_path=source, writer=manpage.Writer(),
+    roff = docutils.core.publish_file(
+        source_path=source, destination_path=target, writer=manpage.Writer(),
         settings_overrides={"report_level": 2, "halt_level": 2,
-                            "input_encoding": "unicode",
-                            "output_encoding": "unicode"})
+                            "input_encoding": "utf-8",
+                            "output_encoding": "utf-8"})
     with open(target, "w", encoding="utf-8") as out:
         out.write(tidy(roff, name, section, date_of(source), version))
 
