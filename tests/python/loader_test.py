@@ -137,7 +137,8 @@ def test_each_pass_is_the_next_epoch(photos):
 
 def test_a_pass_left_early_is_followed_by_a_whole_one(photos):
     with dlboost.Loader(photos, SMALL, batch=4) as loader:
-        for _ in loader:
+        for batch in loader:
+            batch.release()
             break
         assert sorted(flat(ids_of(loader))) == list(range(21))
         assert loader.epoch == 1

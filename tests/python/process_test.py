@@ -41,13 +41,14 @@ if pid == 0:
             os._exit(1)
     batch.release()
     loader.close()
-    del it, batch, images
+    del batch, images
     with dlboost.Loader(sys.argv[1], sys.argv[2], batch=4) as own:
         if sum(len(one) for one in own) != 21:
             os._exit(2)
     sys.exit(0)
 _, status = os.waitpid(pid, 0)
 assert status == 0, status
+del batch, images
 rest = sum(len(one) for one in it)
 assert rest == 17, rest
 """
@@ -62,9 +63,8 @@ SLEEPER = """
 import sys, dlboost
 loader = dlboost.Loader(sys.argv[1], sys.argv[2], batch=256, slots=0,
                         engine="cpu:workers=1")
-it = iter(loader)
-print("waiting", flush=True)
 try:
+    print("waiting", flush=True)
     while True:
         for batch in loader:
             pass

@@ -177,6 +177,7 @@ def test_another_recipe_is_refused(photos):
 def test_a_damaged_state_is_refused(photos):
     with dlboost.Loader(photos, SMALL, batch=4) as loader:
         document = loader.state_dict()["document"]
-    for text in ("", document[:-9], document.replace("epoch 0", "epoch 1")):
+    assert "\nepoch: 0\n" in document
+    for text in ("", document[:-9], document.replace("epoch: 0", "epoch: 1")):
         with pytest.raises(dlboost.Error):
             dlboost.Loader(photos, SMALL, state=text)

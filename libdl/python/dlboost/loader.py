@@ -8,7 +8,6 @@ part's.  Documentation/python.rst is the manual.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
@@ -69,14 +68,6 @@ def _documents(
     if isinstance(state, (str, Mapping)):
         return (_document(state),)
     return tuple(_document(one) for one in state)
-
-
-def _epoch_of(document: str) -> int:
-    # Documentation/order.rst, "State documents": one "key value" a line
-    line = re.search(r"^epoch (\d+)$", document, re.MULTILINE)
-    if line is None:
-        raise Error("the library's state document names no epoch")
-    return int(line[1])
 
 
 def _limits(limits: Mapping[str, int] | None) -> dict[str, int]:
@@ -241,8 +232,8 @@ class Loader:
     def _adopt(self, stream: _core.Stream) -> None:
         self._stream = stream
         self._info = stream.info()
-        self._state: str | None = stream.state(None)
-        self._epoch = _epoch_of(self._state)
+        self._state: str | None = None
+        self._epoch = int(self._info["epoch"])
         self._is_begun = False
         self._pass += 1
 
@@ -259,6 +250,9 @@ class Loader:
         return _Pass(self, self._pass)
 
     def _next(self) -> Batch | None:
+        if self._state is None:
+            # What a state means until the first batch, failed ones included
+            self._state = self._stream.state(None)
         self._is_begun = True
         batch = self._stream.next()
         if batch is not None:

@@ -31,7 +31,9 @@ enum core_dtype {
 };
 
 struct core_state {
-	PyObject *errors;		/* module dlboost.errors */
+	PyObject *from_errno;		/* of dlboost.errors */
+	PyObject *bad_sample;
+	PyObject *fork_error;
 	PyTypeObject *array_type;
 	PyTypeObject *batch_type;
 	PyTypeObject *dataset_type;
@@ -124,6 +126,8 @@ PyObject *core_raise(struct core_state *state, int err, const char *sentence);
 PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 			  const struct dlboost_result *result, PyObject *path);
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* Converter for "O&": bytes -> const char *, None -> NULL */
+int core_optional_bytes(PyObject *obj, void *out);
 /* Steals @value; 0 or -1 */
 int core_dict_put(PyObject *dict, const char *key, PyObject *value);
 

@@ -50,8 +50,9 @@ PyObject *core_dataset_open(PyObject *module, PyObject *args, PyObject *kwargs)
 	struct core_dataset *self;
 	const char *path;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y|zpp:dataset_open",
-					 names, &path, &attr.index_path,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y|O&pp:dataset_open",
+					 names, &path, core_optional_bytes,
+					 &attr.index_path,
 					 &allow_empty, &rebuild))
 		return NULL;
 	attr.allow_empty = (uint32_t)allow_empty;

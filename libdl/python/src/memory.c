@@ -65,17 +65,11 @@ void core_memory_put(struct core_memory *memory)
 
 int core_check_pid(struct core_state *state, pid_t pid, const char *what)
 {
-	PyObject *class;
-
 	if (pid == getpid())
 		return 0;
-	class = PyObject_GetAttrString(state->errors, "ForkError");
-	if (!class)
-		return -1;
-	PyErr_Format(class, "this %s belongs to process %ld and does not "
+	PyErr_Format(state->fork_error, "this %s belongs to process %ld and does not "
 		     "survive fork(): make a Loader in the child, or start "
 		     "the child with multiprocessing's \"spawn\"",
 		     what, (long)pid);
-	Py_DECREF(class);
 	return -1;
 }

@@ -19,6 +19,14 @@ PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	return NULL;
 }
 
+int core_optional_bytes(PyObject *obj, void *out)
+{
+	const char **text = out;
+
+	*text = obj == Py_None ? NULL : PyBytes_AsString(obj);
+	return obj == Py_None || *text;
+}
+
 int core_dict_put(PyObject *dict, const char *key, PyObject *value)
 {
 	int ret = value ? PyDict_SetItemString(dict, key, value) : -1;
@@ -35,8 +43,8 @@ PyObject *core_raise(struct core_state *state, int err, const char *sentence)
 	PyObject *error = NULL;
 
 	if (text)
-		error = PyObject_CallMethod(state->errors, "from_errno", "iO",
-					    -err, text);
+		error = PyObject_CallFunction(state->from_errno, "iO", -err,
+					      text);
 	if (error)
 		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
 	Py_XDECREF(text);
@@ -52,9 +60,9 @@ PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 
 	if (!message)
 		return NULL;
-	error = PyObject_CallMethod(state->errors, "bad_sample", "OIOL",
-				    message, result->status, path,
-				    (long long)result->offset_bytes);
+	error = PyObject_CallFunction(state->bad_sample, "OIOL", message,
+				      result->status, path,
+				      (long long)result->offset_bytes);
 	Py_DECREF(message);
 	return error;
 }
@@ -93,12 +101,29 @@ static PyTypeObject *type_add(PyObject *module, PyType_Spec *spec,
 	return (PyTypeObject *)type;
 }
 
+/*
+ * Looked up once: a look-up by a C string puts a new str into the interpreter's
+ * cache of attributes each time.
+ */
+static int errors_import(struct core_state *state)
+{
+	PyObject *errors = PyImport_ImportModule("dlboost.errors");
+
+	if (!errors)
+		return -1;
+	state->from_errno = PyObject_GetAttrString(errors, "from_errno");
+	state->bad_sample = PyObject_GetAttrString(errors, "bad_sample");
+	state->fork_error = PyObject_GetAttrString(errors, "ForkError");
+	Py_DECREF(errors);
+	return state->from_errno && state->bad_sample && state->fork_error ?
+	       0 : -1;
+}
+
 static int core_exec(PyObject *module)
 {
 	struct core_state *state = PyModule_GetState(module);
 
-	state->errors = PyImport_ImportModule("dlboost.errors");
-	if (!state->errors)
+	if (errors_import(state))
 		return -1;
 	state->array_type = type_add(module, &core_array_spec, "Array");
 	state->batch_type = type_add(module, &core_batch_spec, "Batch");
@@ -115,7 +140,9 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	struct core_state *state = PyModule_GetState(module);
 
-	Py_VISIT(state->errors);
+	Py_VISIT(state->from_errno);
+	Py_VISIT(state->bad_sample);
+	Py_VISIT(state->fork_error);
 	Py_VISIT(state->array_type);
 	Py_VISIT(state->batch_type);
 	Py_VISIT(state->dataset_type);
@@ -127,7 +154,9 @@ static int core_clear(PyObject *module)
 {
 	struct core_state *state = PyModule_GetState(module);
 
-	Py_CLEAR(state->errors);
+	Py_CLEAR(state->from_errno);
+	Py_CLEAR(state->bad_sample);
+	Py_CLEAR(state->fork_error);
 	Py_CLEAR(state->array_type);
 	Py_CLEAR(state->batch_type);
 	Py_CLEAR(state->dataset_type);

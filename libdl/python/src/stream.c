@@ -96,13 +96,14 @@ PyObject *core_stream_create(PyObject *module, PyObject *args, PyObject *kwargs)
 	Py_ssize_t scratch_bytes, big_scratch_bytes;
 
 	if (!PyArg_ParseTupleAndKeywords(
-			args, kwargs, "O!yIIKKIIIIIIdIIIzO!O!IIIKIInn", names,
+			args, kwargs, "O!yIIKKIIIIIIdIIIO&O!O!IIIKIInn", names,
 			state->dataset_type, &dataset, &attr.recipe,
 			&attr.profile, &attr.batch, &seed, &augment_seed,
 			&attr.has_augment_seed, &attr.epoch, &attr.rank,
 			&attr.world, &attr.tail, &attr.on_error, &attr.max_bad,
 			&attr.reject_warnings, &attr.slots, &attr.hold,
-			&attr.quarantine_path, &PyTuple_Type, &engines,
+			core_optional_bytes, &attr.quarantine_path,
+			&PyTuple_Type, &engines,
 			&PyTuple_Type, &states, &attr.allow_repeat,
 			&attr.no_shuffle, &attr.no_stats_page, &max_pixels,
 			&attr.limits.max_scans, &attr.limits.max_markers,
@@ -358,7 +359,7 @@ static PyObject *stream_info(PyObject *obj, PyObject *ignored)
 	if (!dataset)
 		return NULL;
 	return Py_BuildValue(
-		"{s:N,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:K,s:K,s:N,s:K,s:K}",
+		"{s:N,s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:K,s:K,s:N,s:I,s:K,s:K}",
 		"dataset", dataset,
 		"dtype", tensor->dtype < CORE_NR_DTYPE ?
 			 core_dtypes[tensor->dtype].name : "unknown",
@@ -370,6 +371,7 @@ static PyObject *stream_info(PyObject *obj, PyObject *ignored)
 		"slot_bytes", (unsigned long long)info->slot_bytes,
 		"cap_bytes", (unsigned long long)info->cap_bytes,
 		"has_huge_pages", PyBool_FromLong(info->has_huge_pages),
+		"epoch", info->epoch,
 		"position", (unsigned long long)info->position,
 		"repeated_samples", (unsigned long long)info->repeated_samples);
 }
