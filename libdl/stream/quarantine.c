@@ -151,6 +151,27 @@ size_t dlb_quarantine_memory_bytes(const struct dlb_quarantine *quarantine)
 	       set->table_entries * sizeof(*set->table);
 }
 
+/*
+ * What names a sample in the list: its path, and its place only where a file
+ * may hold several.
+ */
+static int sample_key(const struct dlboost_dataset *dataset, uint64_t sample_id,
+		      char path[PATH_BYTES], struct dlboost_sample *where)
+{
+	struct dlboost_dataset_info info;
+	int ret = dlboost_dataset_sample(dataset, sample_id, path, PATH_BYTES,
+					 where);
+
+	if (ret)
+		return ret;
+	dlboost_dataset_info(dataset, &info);
+	if (info.kind == DLBOOST_DATASET_FOLDER) {
+		where->offset_bytes = 0;
+		where->len_bytes = -1;
+	}
+	return 0;
+}
+
 bool dlb_quarantine_knows(const struct dlb_quarantine *quarantine,
 			  const struct dlboost_dataset *dataset,
 			  uint64_t sample_id, unsigned int *status)
@@ -160,8 +181,7 @@ bool dlb_quarantine_knows(const struct dlb_quarantine *quarantine,
 	char path[PATH_BYTES];
 
 	if (!quarantine->given.nr ||
-	    dlboost_dataset_sample(dataset, sample_id, path, sizeof(path),
-				   &where))
+	    sample_key(dataset, sample_id, path, &where))
 		return false;
 	entry = dlb_quarantine_set_find(&quarantine->given, where.path,
 					where.offset_bytes, where.len_bytes);
@@ -178,8 +198,7 @@ void dlb_quarantine_add(struct dlb_quarantine *quarantine,
 	struct dlb_quarantine_entry entry = { .status = status, .count = 1 };
 	struct dlboost_sample where;
 	char path[PATH_BYTES];
-	int ret = dlboost_dataset_sample(dataset, sample_id, path, sizeof(path),
-					 &where);
+	int ret = sample_key(dataset, sample_id, path, &where);
 
 	if (!ret) {
 		entry.offset_bytes = where.offset_bytes;

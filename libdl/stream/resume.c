@@ -82,6 +82,26 @@ static uint64_t bad_so_far(const struct dlboost_stream_attr *attr,
 	return (merged->bad_samples + world - 1) / world;
 }
 
+/*
+ * Documents that all stand at the end of an epoch merge to the beginning of the
+ * next.  A stream stays at the end, so that a loop over epochs that begins with
+ * set_epoch() of the old one does not see it twice.
+ */
+static void stay_at_end(const struct dlboost_stream_attr *attr,
+			struct dlb_state *merged)
+{
+	struct dlb_state one;
+
+	if (merged->position)
+		return;
+	for (uint32_t i = 0; i < attr->nr_states; i++)
+		if (dlb_state_parse(attr->states[i], &one, NULL, 0) ||
+		    one.epoch == merged->epoch)
+			return;
+	merged->epoch = one.epoch;
+	merged->position = one.position;
+}
+
 int dlb_resume_read(struct dlboost_stream *stream,
 		    const struct dlboost_stream_attr *attr,
 		    struct dlb_resume *out, char *error, size_t error_bytes)
@@ -96,6 +116,7 @@ int dlb_resume_read(struct dlboost_stream *stream,
 			      error_bytes);
 	if (ret)
 		return ret;
+	stay_at_end(attr, &state);
 	if (state.order_version != DLB_ORDER_VERSION) {
 		dlb_sentence(error, error_bytes,
 			     "the state has order version %u, this library has %u",
