@@ -26,6 +26,7 @@ struct decode {
 	const struct context *ctx;
 	const struct decode_opts *opts;
 	const char *path;
+	const char *name;		/* of @path, for people */
 	struct dlboost_recipe *recipe;
 	struct file_buffer input;
 	struct dlboost_image_info info;
@@ -64,7 +65,7 @@ static int read_input(struct decode *d)
 
 	if (!ret)
 		return TOOL_DONE;
-	msg_error("%s: %s", d->path, strerror(-ret));
+	msg_error("%s: %s", d->name, strerror(-ret));
 	return exit_from_error(ret);
 }
 
@@ -75,10 +76,10 @@ static int refuse_picture(struct decode *d)
 	const char *status = dlboost_status_name(r->status);
 
 	if (r->offset_bytes >= 0)
-		msg_error("%s: %s at byte %lld: %s", d->path, status,
+		msg_error("%s: %s at byte %lld: %s", d->name, status,
 			  (long long)r->offset_bytes, r->message);
 	else
-		msg_error("%s: %s: %s", d->path, status, r->message);
+		msg_error("%s: %s: %s", d->name, status, r->message);
 	return TOOL_FAILED;
 }
 
@@ -103,7 +104,7 @@ static int probe_input(struct decode *d)
 	if (dlboost_recipe_draw(d->recipe, width, height, d->opts->seed.value,
 				(uint32_t)d->opts->epoch.value,
 				d->opts->sample.value, &d->geometry)) {
-		msg_error("%s: %u x %u pixels are beyond this recipe", d->path,
+		msg_error("%s: %u x %u pixels are beyond this recipe", d->name,
 			  width, height);
 		return TOOL_FAILED;
 	}
@@ -115,7 +116,7 @@ static int probe_input(struct decode *d)
 	d->pixels = malloc(d->nr_bytes);
 	if (d->pixels)
 		return TOOL_DONE;
-	msg_error("%s: no memory for %zu bytes of pixels", d->path,
+	msg_error("%s: no memory for %zu bytes of pixels", d->name,
 		  d->nr_bytes);
 	return TOOL_FAILED;
 }
@@ -142,7 +143,7 @@ static int by_engine(struct decode *d, const char *spec)
 	d->seconds = (double)(now_ns() - start_ns) / 1e9;
 	dlboost_engine_destroy(engine);
 	if (ret)
-		msg_error("%s: %s", d->path, strerror(-ret));
+		msg_error("%s: %s", d->name, strerror(-ret));
 	return ret ? exit_from_error(ret) : TOOL_DONE;
 }
 
@@ -167,7 +168,7 @@ static int by_decoder(struct decode *d)
 	d->seconds = (double)(now_ns() - start_ns) / 1e9;
 	dlboost_decoder_destroy(decoder);
 	if (ret)
-		msg_error("%s: %s", d->path, strerror(-ret));
+		msg_error("%s: %s", d->name, strerror(-ret));
 	return ret ? exit_from_error(ret) : TOOL_DONE;
 }
 
@@ -210,7 +211,10 @@ static void print_json(const struct decode *d)
 	json_add_bool(doc, "is_warned",
 		      d->result.flags & DLBOOST_SAMPLE_F_WARNED);
 	json_add_text(doc, "message", d->result.message);
-	json_add_i64(doc, "offset_bytes", d->result.offset_bytes);
+	if (d->result.offset_bytes >= 0)
+		json_add_i64(doc, "offset_bytes", d->result.offset_bytes);
+	else
+		json_add(doc, "offset_bytes", NULL);
 	json_add_text(doc, "type", dlboost_image_type_name(d->info.type));
 	json_add_u64(doc, "picture_width_pixels", d->info.width);
 	json_add_u64(doc, "picture_height_pixels", d->info.height);
@@ -244,7 +248,7 @@ static void print_text(const struct decode *d)
 	FILE *file = d->opts->out && !strcmp(d->opts->out, "-") ? stderr :
 								  stdout;
 
-	text_print_escaped(file, d->path);
+	text_print_escaped(file, d->name);
 	fprintf(file, ": %s, %u x %u", dlboost_image_type_name(d->info.type),
 		d->info.width, d->info.height);
 	fprintf(file, t->layout == DLBOOST_LAYOUT_CHW ?
@@ -305,6 +309,7 @@ static int run_decode(const struct context *ctx, void *opts_arg,
 	d->ctx = ctx;
 	d->opts = opts;
 	d->path = args[0];
+	d->name = strcmp(d->path, "-") ? d->path : "standard input";
 	ret = decode_file(d);
 	if (ret && ctx->has_json && d->result.status)
 		print_json(d);

@@ -39,6 +39,22 @@ static int check_options(const struct context *ctx, const struct run_opts *opts)
 	return TOOL_DONE;
 }
 
+static int check_outputs(const struct run_opts *opts)
+{
+	const char *const paths[] = { opts->contact_sheet, opts->state_out };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		int ret = paths[i] ? file_check_writable(paths[i]) : 0;
+
+		if (!ret)
+			continue;
+		msg_error("%s: cannot be written: %s", paths[i],
+			  strerror(-ret));
+		return exit_from_error(ret);
+	}
+	return TOOL_DONE;
+}
+
 static int read_states(struct run *run)
 {
 	for (unsigned int i = 0; i < run->opts->resume.nr; i++) {
@@ -113,8 +129,10 @@ static int create_stream(struct run *run)
 	if (!ret)
 		return TOOL_DONE;
 	msg_error("%s", error[0] ? error : strerror(-ret));
-	return ret == -EINVAL && !run->nr_states ? TOOL_USAGE :
-						   exit_from_error(ret);
+	/* What cannot be taken may stand in a file: then nothing was misused */
+	if (ret == -EINVAL && !run->nr_states && !run->opts->quarantine)
+		return TOOL_USAGE;
+	return exit_from_error(ret);
 }
 
 /* Number behind @key in a state document, one "key value" a line */
@@ -228,7 +246,7 @@ static int run_run(const struct context *ctx, void *opts_arg,
 	run->path = args[0];
 	ret = recipe_open(ctx, opts->recipe ? opts->recipe : "imagenet-train",
 			  &run->recipe) ?:
-	      read_states(run) ?:
+	      check_outputs(opts) ?: read_states(run) ?:
 	      dataset_open(ctx, run->path, &options, &run->dataset) ?:
 	      create_stream(run) ?: run_stream(run);
 	closed = run_out_close(run);
@@ -288,7 +306,7 @@ static const struct option_row rows[] = {
 	  .help = "take states of ranks that saved at different steps" },
 	{ .name = "state-out", .type = OPTION_TEXT, .metavar = "FILE",
 	  .complete = COMPLETE_FILE, AT(state_out),
-	  .help = "write the state at the end, also after SIGINT, SIGTERM" },
+	  .help = "write the state at the end, also when interrupted" },
 	{ .name = "on-error", .type = OPTION_CHOICE, .choices = error_words,
 	  AT(on_error), .help = "what becomes of a bad sample" },
 	{ .name = "max-bad", .type = OPTION_SHARE, .metavar = "SHARE",

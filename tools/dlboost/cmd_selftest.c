@@ -228,7 +228,7 @@ static const struct option_row rows[] = {
 	  .complete = COMPLETE_FOLDER,
 	  .offset = offsetof(struct selftest_opts, golden),
 	  .help = "folder of the golden table\n"
-		  "(default: $DLBOOST_GOLDEN_DIR, or the installed one)" },
+		  "(default: $DLBOOST_GOLDEN_DIR, or as installed)" },
 	{ .name = NULL },
 };
 

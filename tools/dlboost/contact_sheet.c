@@ -14,7 +14,8 @@
 #define MAX_TILES 64
 #define GAP 8
 #define HEADER_ROWS 54
-#define CAPTION_ROWS 34
+#define CAPTION_ROWS 46
+#define BIG_CAPTION 160	/* tiles this wide carry large letters */
 #define MIN_TILE 112
 #define MAX_TILE 256
 
@@ -67,6 +68,18 @@ static const char *class_text(const struct contact_sheet *sheet, int64_t label,
 	return buf;
 }
 
+static const char *trouble_text(const struct dlboost_batch_info *info,
+				unsigned int i)
+{
+	if (info->status[i] != DLBOOST_STATUS_OK)
+		return dlboost_status_name(info->status[i]);
+	if (info->flags[i] & DLBOOST_SAMPLE_F_REPLACED)
+		return "stands in for a bad one";
+	if (info->flags[i] & DLBOOST_SAMPLE_F_WARNED)
+		return "decoder warned";
+	return info->flags[i] & DLBOOST_SAMPLE_F_DUPLICATE ? "repeated" : "";
+}
+
 static void draw_caption(const struct contact_sheet *sheet,
 			 struct canvas *canvas, struct box box,
 			 const struct dlboost_batch_info *info, unsigned int i)
@@ -75,7 +88,7 @@ static void draw_caption(const struct contact_sheet *sheet,
 	struct dlboost_sample sample;
 	char file[TOOL_PATH_BYTES + 32];
 	const char *name = "";
-	bool is_bad = info->status[i] != DLBOOST_STATUS_OK;
+	unsigned int scale = box.w >= BIG_CAPTION ? 2 : 1;
 
 	if (!dlboost_dataset_sample(sheet->dataset, (uint64_t)info->ids[i],
 				    path, sizeof(path), &sample)) {
@@ -83,24 +96,15 @@ static void draw_caption(const struct contact_sheet *sheet,
 		name = name ? name + 1 : sample.path;
 	}
 	snprintf(file, sizeof(file), "%lld %s", (long long)info->ids[i], name);
-	canvas_text_cut(canvas, (struct box){ box.x, box.y, box.w, 0 }, 1,
+	canvas_text_cut(canvas, (struct box){ box.x, box.y, box.w, 0 }, scale,
 			COLOUR_INK, class_text(sheet, info->labels[i], label,
 					       sizeof(label)), false);
-	canvas_text_cut(canvas, (struct box){ box.x, box.y + FONT_LINE, box.w,
-			0 }, 1, COLOUR_PALE, file, false);
-	if (is_bad)
-		canvas_text_cut(canvas, (struct box){ box.x,
-				box.y + 2 * FONT_LINE, box.w, 0 }, 1,
-				COLOUR_BAD,
-				dlboost_status_name(info->status[i]), false);
-	else if (info->flags[i] & DLBOOST_SAMPLE_F_REPLACED)
-		canvas_text_cut(canvas, (struct box){ box.x,
-				box.y + 2 * FONT_LINE, box.w, 0 }, 1,
-				COLOUR_BAD, "stands in for a bad one", false);
-	else if (info->flags[i] & DLBOOST_SAMPLE_F_WARNED)
-		canvas_text_cut(canvas, (struct box){ box.x,
-				box.y + 2 * FONT_LINE, box.w, 0 }, 1,
-				COLOUR_BAD, "decoder warned", false);
+	box.y += FONT_LINE * (int)scale;
+	canvas_text_cut(canvas, (struct box){ box.x, box.y, box.w, 0 }, 1,
+			COLOUR_PALE, file, false);
+	box.y += FONT_LINE;
+	canvas_text_cut(canvas, (struct box){ box.x, box.y, box.w, 0 }, 1,
+			COLOUR_BAD, trouble_text(info, i), false);
 }
 
 static void draw_tile(const struct contact_sheet *sheet, struct canvas *canvas,

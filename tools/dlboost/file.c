@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -160,11 +161,13 @@ static int write_through(const char *path, const struct file_part *parts,
 }
 
 static int write_and_rename(const char *path, const struct file_part *parts,
-			    unsigned int nr_parts, mode_t mode)
+			    unsigned int nr_parts, bool is_synced)
 {
 	char *temporary = NULL;
+	mode_t mask = umask(0);
 	int fd, ret;
 
+	umask(mask);
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
 	fd = mkostemp(temporary, O_CLOEXEC);
@@ -173,7 +176,7 @@ static int write_and_rename(const char *path, const struct file_part *parts,
 		goto out_free;
 	}
 	ret = write_parts(fd, parts, nr_parts);
-	if (!ret && (fchmod(fd, mode) || fsync(fd)))
+	if (!ret && (fchmod(fd, 0666 & ~mask) || (is_synced && fsync(fd))))
 		ret = -errno;
 	if (close(fd) && !ret)
 		ret = -errno;
@@ -186,23 +189,42 @@ out_free:
 	return ret;
 }
 
-int file_write_parts(const char *path, const struct file_part *parts,
-		     unsigned int nr_parts)
+static int write_file(const char *path, const struct file_part *parts,
+		      unsigned int nr_parts, bool is_synced)
 {
 	struct stat st;
-	mode_t mask = umask(0);
 
-	umask(mask);
 	if (!strcmp(path, "-") ||
 	    (!stat(path, &st) && !S_ISREG(st.st_mode)))
 		return write_through(path, parts, nr_parts);
-	return write_and_rename(path, parts, nr_parts, 0666 & ~mask);
+	return write_and_rename(path, parts, nr_parts, is_synced);
+}
+
+int file_write_parts(const char *path, const struct file_part *parts,
+		     unsigned int nr_parts)
+{
+	return write_file(path, parts, nr_parts, false);
 }
 
 int file_write_atomic(const char *path, const void *bytes, size_t nr_bytes)
 {
-	return file_write_parts(path, &(struct file_part){ bytes, nr_bytes },
-				1);
+	return write_file(path, &(struct file_part){ bytes, nr_bytes }, 1,
+			  true);
+}
+
+int file_check_writable(const char *path)
+{
+	char *copy = strdup(path);
+	int ret = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	if (strcmp(path, "-") && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) &&
+	    (errno != ENOENT ||
+	     faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS)))
+		ret = -errno;
+	free(copy);
+	return ret;
 }
 
 bool file_has_ending(const char *path, const char *ending)

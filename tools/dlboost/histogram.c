@@ -30,6 +30,7 @@ void histogram_add(struct histogram *h, double value)
 	if (!(value > 0))
 		return;
 	h->bins[bin_of(value)]++;
+	h->sums[bin_of(value)] += value;
 	h->min = h->nr && h->min < value ? h->min : value;
 	h->max = h->nr && h->max > value ? h->max : value;
 	h->sum += value;
@@ -41,17 +42,15 @@ double histogram_mean(const struct histogram *h)
 	return h->nr ? h->sum / (double)h->nr : 0;
 }
 
+/* The mean of the bin in which the quantile lies */
 double histogram_quantile(const struct histogram *h, double share)
 {
 	uint64_t below = 0, want = (uint64_t)(share * (double)h->nr);
-	double value;
 
 	for (int bin = 0; bin < HISTOGRAM_NR_BINS && h->nr; bin++) {
 		below += h->bins[bin];
-		if (below <= want && below < h->nr)
-			continue;
-		value = sqrt(edge_of(bin) * edge_of(bin + 1));
-		return value < h->min ? h->min : value > h->max ? h->max : value;
+		if (below > want || (h->bins[bin] && below == h->nr))
+			return h->sums[bin] / (double)h->bins[bin];
 	}
 	return 0;
 }
@@ -71,41 +70,79 @@ char *histogram_figure(char buf[FIGURE_BYTES], double value,
 	return buf;
 }
 
-/* Bins a row, so that the occupied range takes TEXT_ROWS rows at most */
-static int row_bins(const struct histogram *h)
-{
-	int nr = bin_of(h->max) - bin_of(h->min) + 1, step = 1;
+/**
+ * struct text_rows - How bins go into rows of text
+ * @first: first bin of the second row; what is below goes into the first
+ * @step: bins a row
+ * @nr: rows, those for what is below and above included
+ */
+struct text_rows {
+	int first;
+	int step;
+	int nr;
+};
 
-	/* A row begins at a multiple of its width: one row more may be needed */
-	while (nr / step + 2 > TEXT_ROWS)
-		step *= 2;
-	return step;
+/* Single outliers must not stretch the rows: 98 % decide, the rest is tails */
+static void text_rows_plan(const struct histogram *h, struct text_rows *rows)
+{
+	int low = bin_of(histogram_quantile(h, 0.01));
+	int high = bin_of(histogram_quantile(h, 0.99));
+
+	rows->step = 1;
+	while (high / rows->step - low / rows->step + 1 > TEXT_ROWS - 2)
+		rows->step *= 2;
+	rows->first = low / rows->step * rows->step;
+	rows->nr = high / rows->step - low / rows->step + 3;
+}
+
+static int text_row_of(const struct text_rows *rows, int bin)
+{
+	int row = bin < rows->first ? 0 :
+		  (bin - rows->first) / rows->step + 1;
+
+	return row < rows->nr ? row : rows->nr - 1;
+}
+
+static void print_row_name(const struct text_rows *rows, int row,
+			   enum histogram_unit unit)
+{
+	char low[FIGURE_BYTES], high[FIGURE_BYTES];
+
+	histogram_figure(low, edge_of(rows->first + (row - 1) * rows->step),
+			 unit);
+	histogram_figure(high, edge_of(rows->first + row * rows->step), unit);
+	if (row == 0)
+		printf("  %10s   %-10s", "below", high);
+	else if (row == rows->nr - 1)
+		printf("  %10s   %-10s", low, "and above");
+	else
+		printf("  %10s - %-10s", low, high);
 }
 
 void histogram_print(const struct histogram *h, const char *title,
 		     enum histogram_unit unit, unsigned int width)
 {
-	uint64_t rows[TEXT_ROWS + 1] = { 0 }, most = 1;
-	int step, first;
+	uint64_t counts[TEXT_ROWS] = { 0 }, most = 1;
+	struct text_rows rows;
 
 	if (!h->nr)
 		return;
-	step = row_bins(h);
-	first = bin_of(h->min) / step;
+	text_rows_plan(h, &rows);
 	for (int bin = bin_of(h->min); bin <= bin_of(h->max); bin++)
-		rows[bin / step - first] += h->bins[bin];
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		most = rows[i] > most ? rows[i] : most;
+		counts[text_row_of(&rows, bin)] += h->bins[bin];
+	for (int i = 0; i < rows.nr; i++)
+		most = counts[i] > most ? counts[i] : most;
 	printf("%s\n", title);
-	for (int i = 0; i <= bin_of(h->max) / step - first; i++) {
-		char low[FIGURE_BYTES], high[FIGURE_BYTES], count[FIGURE_BYTES];
-		int bar = (int)((double)rows[i] / (double)most *
-				(width > 48 ? width - 48 : 1) + 0.5);
+	for (int i = 0; i < rows.nr; i++) {
+		char count[FIGURE_BYTES];
+		int bar = (int)((double)counts[i] / (double)most *
+				(width > 48 ? width - 42 : 6) + 0.5);
 
-		printf("  %10s - %-10s %12s  ",
-		       histogram_figure(low, edge_of((first + i) * step), unit),
-		       histogram_figure(high, edge_of((first + i + 1) * step),
-					unit), figure_count(count, rows[i]));
+		if (!counts[i] && (i == 0 || i == rows.nr - 1))
+			continue;
+		print_row_name(&rows, i, unit);
+		printf("%12s%s", figure_count(count, counts[i]),
+		       bar ? "  " : "");
 		while (bar-- > 0)
 			putchar('#');
 		putchar('\n');

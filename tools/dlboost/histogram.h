@@ -21,6 +21,7 @@ enum histogram_unit {
 
 struct histogram {
 	uint64_t bins[HISTOGRAM_NR_BINS];
+	double sums[HISTOGRAM_NR_BINS];	/* of the values in each bin */
 	uint64_t nr;
 	double sum;
 	double min;
@@ -33,16 +34,16 @@ double histogram_mean(const struct histogram *h);
 /* "375", "98 KiB", "1.33" */
 char *histogram_figure(char buf[FIGURE_BYTES], double value,
 		       enum histogram_unit unit);
-/* Up to ten rows of text bars, each @width columns at most */
+/* Up to ten rows of text bars on lines of @width columns */
 void histogram_print(const struct histogram *h, const char *title,
 		     enum histogram_unit unit, unsigned int width);
 /* One panel of a picture: bars, axis, quartiles */
 void histogram_draw(const struct histogram *h, struct canvas *canvas,
 		    struct box box, const char *title,
 		    enum histogram_unit unit);
-/* A panel of @nr counts in their own order (pictures per class) */
-void histogram_draw_counts(const uint64_t *counts, size_t nr,
-			   struct canvas *canvas, struct box box,
+/* A panel of @nr counts in their own order; @names may be NULL */
+void histogram_draw_counts(const uint64_t *counts, const char *const *names,
+			   size_t nr, struct canvas *canvas, struct box box,
 			   const char *title);
 
 #endif /* DLBOOST_TOOL_HISTOGRAM_H */

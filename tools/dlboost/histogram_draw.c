@@ -65,28 +65,41 @@ static void draw_tick(struct canvas *canvas, struct box plot, int x,
 	*free_x = left + width + TICK_GAP;
 }
 
-/* Ticks at 1, 2, 5 times a power of ten (bytes: powers of two) */
+static void draw_tick_at(struct canvas *canvas, struct box plot, double low,
+			 double high, double value, enum histogram_unit unit,
+			 int *free_x)
+{
+	char text[FIGURE_BYTES], *zero;
+
+	if (value < low * 0.999 || value > high * 1.001)
+		return;
+	histogram_figure(text, value, unit);
+	/* "64.0 KiB" says no more than "64 KiB" */
+	zero = unit == HISTOGRAM_BYTES ? strstr(text, ".0 ") : NULL;
+	if (zero)
+		memmove(zero, zero + 2, strlen(zero + 2) + 1);
+	draw_tick(canvas, plot, plot.x + (int)(log(value / low) /
+		  log(high / low) * plot.w), text, free_x);
+}
+
+/* Ticks at 1, 2, 5 times a power of ten; at even steps in a narrow range */
 static void draw_ticks(struct canvas *canvas, struct box plot, double low,
 		       double high, enum histogram_unit unit)
 {
 	static const double tens[] = { 1, 2, 5 };
 	int free_x = plot.x - PAD;
+	double step = pow(10, floor(log10(high - low))) / 2;
 
-	for (int i = -9; i < 150; i++) {
-		double value = unit == HISTOGRAM_BYTES ? exp2(i) :
-			       tens[(i + 9) % 3] * pow(10, (i + 9) / 3 - 3);
-		char text[FIGURE_BYTES];
-
-		if (value < low * 0.999 || value > high * 1.001)
-			continue;
-		histogram_figure(text, value, unit);
-		/* "64.0 KiB" says no more than "64 KiB" */
-		if (unit == HISTOGRAM_BYTES && strstr(text, ".0 "))
-			memmove(strstr(text, ".0 "), strstr(text, ".0 ") + 2,
-				strlen(strstr(text, ".0 ")) - 1);
-		draw_tick(canvas, plot, plot.x + (int)(log(value / low) /
-			  log(high / low) * plot.w), text, &free_x);
+	if (high < low * 6 && unit != HISTOGRAM_BYTES) {
+		for (double v = ceil(low / step) * step; v <= high; v += step)
+			draw_tick_at(canvas, plot, low, high, v, unit, &free_x);
+		return;
 	}
+	for (int i = -9; i < 150; i++)
+		draw_tick_at(canvas, plot, low, high,
+			     unit == HISTOGRAM_BYTES ? exp2(i) :
+			     tens[(i + 9) % 3] * pow(10, (i + 9) / 3 - 3), unit,
+			     &free_x);
 }
 
 static void draw_title(const struct histogram *h, struct canvas *canvas,
@@ -139,14 +152,35 @@ void histogram_draw(const struct histogram *h, struct canvas *canvas,
 			HISTOGRAM_FIRST_OCTAVE), unit);
 }
 
-void histogram_draw_counts(const uint64_t *counts, size_t nr,
-			   struct canvas *canvas, struct box box,
+/* Under the bars: their numbers, or as much of their names as fits */
+static void draw_names(struct canvas *canvas, struct box plot,
+		       const char *const *names, size_t nr, size_t nr_bars)
+{
+	int free_x = plot.x - PAD;
+	char text[32];
+
+	for (size_t i = 0; i < nr_bars; i++) {
+		int left = plot.x + (int)(i * (size_t)plot.w / nr_bars);
+		int width = plot.w / (int)nr_bars;
+
+		snprintf(text, sizeof(text), "%zu", i * nr / nr_bars);
+		if (names && nr == nr_bars && width >= 8 * FONT_ADVANCE)
+			canvas_text_cut(canvas, (struct box){ left + 2,
+					plot.y + plot.h + 8, width - 4, 0 }, 1,
+					COLOUR_INK, names[i], false);
+		else
+			draw_tick(canvas, plot, left + width / 2, text,
+				  &free_x);
+	}
+}
+
+void histogram_draw_counts(const uint64_t *counts, const char *const *names,
+			   size_t nr, struct canvas *canvas, struct box box,
 			   const char *title)
 {
 	struct box plot = plot_area(box);
 	uint64_t bars[MAX_BARS] = { 0 };
 	size_t nr_bars = nr < MAX_BARS ? nr : MAX_BARS;
-	int free_x = plot.x - PAD;
 	char text[64];
 
 	canvas_frame(canvas, box, COLOUR_GRID);
@@ -169,9 +203,5 @@ void histogram_draw_counts(const uint64_t *counts, size_t nr,
 		bars[bar] = (bars[bar] + (end - begin) / 2) / (end - begin);
 	}
 	draw_bars(canvas, plot, bars, nr_bars);
-	for (size_t i = 0; i < nr_bars; i++) {
-		snprintf(text, sizeof(text), "%zu", i * nr / nr_bars);
-		draw_tick(canvas, plot, plot.x + (int)((2 * i + 1) *
-			  (size_t)plot.w / (2 * nr_bars)), text, &free_x);
-	}
+	draw_names(canvas, plot, names, nr, nr_bars);
 }

@@ -315,6 +315,23 @@ static void draw_header(const struct info *info, struct canvas *canvas)
 			COLOUR_PALE, text, false);
 }
 
+static void draw_classes(const struct info *info, struct canvas *canvas,
+			 struct box box)
+{
+	const char *names[16];
+	uint32_t nr = info->class_counts ? info->dataset.nr_classes : 0;
+
+	for (uint32_t i = 0; i < nr && i < ARRAY_SIZE(names); i++) {
+		names[i] = dlboost_dataset_class_name(
+				info->source.parts[0].dataset, i);
+		if (!names[i])
+			names[i] = "";
+	}
+	histogram_draw_counts(info->class_counts,
+			      nr <= ARRAY_SIZE(names) ? names : NULL, nr,
+			      canvas, box, "pictures a class");
+}
+
 int info_draw(const struct info *info, const char *path)
 {
 	struct canvas canvas;
@@ -335,9 +352,7 @@ int info_draw(const struct info *info, const char *path)
 		       "bytes a file", HISTOGRAM_BYTES);
 	histogram_draw(&info->bytes_per_pixel, &canvas, panel_box(4),
 		       "bytes a pixel", HISTOGRAM_RATIO);
-	histogram_draw_counts(info->class_counts, info->class_counts ?
-			      info->dataset.nr_classes : 0, &canvas,
-			      panel_box(5), "pictures a class");
+	draw_classes(info, &canvas, panel_box(5));
 	ret = canvas_write_png(&canvas, path);
 	canvas_fini(&canvas);
 	return ret;

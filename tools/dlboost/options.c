@@ -345,12 +345,48 @@ static void help_value(const struct option_row *row, char *buf, size_t bytes)
 					i ? '|' : ' ', row->choices[i]);
 }
 
+#define HELP_INDENT 30
+#define HELP_COLUMNS 80
+
+/* " (default 256)" */
+static void help_default(const struct option_row *row, char *buf, size_t bytes)
+{
+	buf[0] = '\0';
+	if (row->has_no_preset)
+		return;
+	if (row->type == OPTION_NUMBER)
+		snprintf(buf, bytes, "(default %llu)",
+			 (unsigned long long)row->preset);
+	else if (row->type == OPTION_SHARE)
+		snprintf(buf, bytes, "(default %g%%)",
+			 (double)row->preset / 10);
+	else if (row->type == OPTION_CHOICE)
+		snprintf(buf, bytes, "(default %s)",
+			 row->choices[row->preset]);
+}
+
 /* Help texts may hold newlines: each line goes under the one before */
+static void help_text(const struct option_row *row, FILE *file)
+{
+	char preset[64];
+	const char *line = row->help;
+
+	for (const char *end; (end = strchr(line, '\n')); line = end + 1)
+		fprintf(file, "%.*s\n%*s", (int)(end - line), line,
+			HELP_INDENT, "");
+	fputs(line, file);
+	help_default(row, preset, sizeof(preset));
+	if (!preset[0])
+		fputc('\n', file);
+	else if (HELP_INDENT + strlen(line) + 1 + strlen(preset) < HELP_COLUMNS)
+		fprintf(file, " %s\n", preset);
+	else
+		fprintf(file, "\n%*s%s\n", HELP_INDENT, "", preset);
+}
+
 static void help_row(const struct option_row *row, FILE *file)
 {
 	char value[80], left[128];
-	const char *line = row->help;
-	int indent = 30;
 
 	help_value(row, value, sizeof(value));
 	if (row->short_name)
@@ -358,19 +394,10 @@ static void help_row(const struct option_row *row, FILE *file)
 			 row->name, value);
 	else
 		snprintf(left, sizeof(left), "      --%s%s", row->name, value);
-	fprintf(file, "%-*s", indent, left);
-	if (strlen(left) >= (size_t)indent)
-		fprintf(file, "\n%*s", indent, "");
-	for (const char *end; (end = strchr(line, '\n')); line = end + 1)
-		fprintf(file, "%.*s\n%*s", (int)(end - line), line, indent, "");
-	fputs(line, file);
-	if (row->type == OPTION_NUMBER && !row->has_no_preset)
-		fprintf(file, " (default %llu)", (unsigned long long)row->preset);
-	else if (row->type == OPTION_SHARE && !row->has_no_preset)
-		fprintf(file, " (default %g%%)", (double)row->preset / 10);
-	else if (row->type == OPTION_CHOICE && !row->has_no_preset)
-		fprintf(file, " (default %s)", row->choices[row->preset]);
-	fputc('\n', file);
+	fprintf(file, "%-*s", HELP_INDENT, left);
+	if (strlen(left) >= HELP_INDENT)
+		fprintf(file, "\n%*s", HELP_INDENT, "");
+	help_text(row, file);
 }
 
 void options_help(const struct command *cmd, FILE *file)

@@ -56,13 +56,10 @@ static void print_examples(const struct run *run, unsigned int status)
 
 		if (!e->path)
 			break;
-		printf("  %-14s", dlboost_status_name(status));
-		/* The library's sentence begins with the path of the file */
-		if (!e->message || !strstr(e->message, e->path)) {
-			text_print_escaped(stdout, e->path);
-			printf(": ");
-		}
-		text_print_escaped(stdout, e->message ? e->message : "");
+		/* The library's sentence names the file and the status */
+		printf("  ");
+		text_print_escaped(stdout, e->message && e->message[0] ?
+				   e->message : e->path);
 		printf("\n");
 	}
 }
@@ -73,8 +70,9 @@ static void print_bad(const struct run *run)
 	char a[FIGURE_BYTES], b[FIGURE_BYTES];
 	const char *separator = ": ";
 
-	printf("bad           %s of %s", figure_count(a, stream_nr_bad(s)),
-	       figure_count(b, s->samples));
+	printf("bad           %s", figure_count(a, stream_nr_bad(s)));
+	if (s->samples >= stream_nr_bad(s))
+		printf(" of %s", figure_count(b, s->samples));
 	for (unsigned int i = 1; i < DLBOOST_NR_STATUS; i++) {
 		if (!s->bad[i])
 			continue;
@@ -116,6 +114,8 @@ static void print_text(const struct run *run)
 	const struct dlboost_stream_stats *s = &run->stats;
 	char a[FIGURE_BYTES], b[FIGURE_BYTES], c[FIGURE_BYTES];
 
+	if (run->end == RUN_INTERRUPTED)
+		printf("interrupted   by %s\n", strsignal(signals_caught()));
 	printf("samples       %s in %s batches, %u of %u epochs, %s\n",
 	       figure_count(a, s->samples), figure_count(b, run->nr_batches),
 	       run->nr_epochs_done, run->end_epoch - run->first_epoch,
@@ -124,8 +124,10 @@ static void print_text(const struct run *run)
 	       figure_count(a, (uint64_t)(rate_of(run) + 0.5)),
 	       cpu_per_thousand(run));
 	print_bad(run);
-	printf("limited by    %s (%.0f %% of the time)\n",
-	       dlboost_limit_stage_name(s->limit_stage), 100 * s->limit_share);
+	if (s->samples)
+		printf("limited by    %s (%.0f %% of the time)\n",
+		       dlboost_limit_stage_name(s->limit_stage),
+		       100 * s->limit_share);
 	printf("peak memory   %s (cap %s)\n", figure_bytes(a, run->peak_bytes),
 	       figure_bytes(b, run->info.cap_bytes));
 	print_outputs(run);

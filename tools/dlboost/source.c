@@ -10,35 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "options.h"
 #include "progress.h"
-
-static int indexing_tick(void *arg, uint64_t nr_samples)
-{
-	progress_update(&(struct progress_state){ .done = nr_samples });
-	return signals_caught();
-}
-
-int dataset_open(const struct context *ctx, const char *path,
-		 const struct source_options *options,
-		 struct dlboost_dataset **out)
-{
-	struct dlboost_dataset_attr attr = DLBOOST_DATASET_ATTR_INIT;
-	char error[DLBOOST_ERROR_BYTES] = "";
-	int ret;
-
-	attr.index_path = options->index_path;
-	attr.allow_empty = options->allow_empty;
-	attr.rebuild = options->rebuild;
-	attr.progress = indexing_tick;
-	progress_start(ctx, "files found", !options->no_progress);
-	ret = dlboost_dataset_open(path, &attr, error, sizeof(error), out);
-	progress_stop();
-	if (!ret)
-		return TOOL_DONE;
-	if (ret != -ECANCELED || !signals_caught())
-		msg_error("%s", error[0] ? error : strerror(-ret));
-	return exit_from_error(ret);
-}
 
 static bool is_picture_bytes(const char *path)
 {
@@ -66,6 +39,38 @@ static bool is_single_file(const char *path)
 		return file_is_picture_name(path) && !lstat(path, &st);
 	return S_ISREG(st.st_mode) &&
 	       (file_is_picture_name(path) || is_picture_bytes(path));
+}
+
+static int indexing_tick(void *arg, uint64_t nr_samples)
+{
+	progress_update(&(struct progress_state){ .done = nr_samples });
+	return signals_caught();
+}
+
+int dataset_open(const struct context *ctx, const char *path,
+		 const struct source_options *options,
+		 struct dlboost_dataset **out)
+{
+	struct dlboost_dataset_attr attr = DLBOOST_DATASET_ATTR_INIT;
+	char error[DLBOOST_ERROR_BYTES] = "";
+	int ret;
+
+	if (is_single_file(path) && !access(path, F_OK))
+		return usage_error(ctx, "%s is a picture, not a folder or a "
+				   "manifest; dlboost decode takes pictures",
+				   path);
+	attr.index_path = options->index_path;
+	attr.allow_empty = options->allow_empty;
+	attr.rebuild = options->rebuild;
+	attr.progress = indexing_tick;
+	progress_start(ctx, "files found", !options->no_progress);
+	ret = dlboost_dataset_open(path, &attr, error, sizeof(error), out);
+	progress_stop();
+	if (!ret)
+		return TOOL_DONE;
+	if (ret != -ECANCELED || !signals_caught())
+		msg_error("%s", error[0] ? error : strerror(-ret));
+	return exit_from_error(ret);
 }
 
 static int part_open(const struct context *ctx, const char *path,

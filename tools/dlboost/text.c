@@ -151,7 +151,9 @@ char *figure_duration(char buf[FIGURE_BYTES], double seconds)
 {
 	uint64_t whole = seconds > 0 ? (uint64_t)(seconds + 0.5) : 0;
 
-	if (seconds < 59.95)
+	if (seconds < 0.0995)
+		snprintf(buf, FIGURE_BYTES, "%.1f ms", seconds * 1e3);
+	else if (seconds < 59.95)
 		snprintf(buf, FIGURE_BYTES, "%.1f s", seconds);
 	else if (whole < 3600)
 		snprintf(buf, FIGURE_BYTES, "%u:%02u min",

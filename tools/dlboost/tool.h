@@ -91,12 +91,15 @@ int file_buffer_read(struct file_buffer *buffer, const char *path,
 		     size_t max_bytes);
 /* Written beside @path, synced, then renamed; "-" is stdout */
 int file_write_atomic(const char *path, const void *bytes, size_t nr_bytes);
+/* The same in several parts and without the sync, for files by the thousand */
 struct file_part {
 	const void *bytes;
 	size_t nr_bytes;
 };
 int file_write_parts(const char *path, const struct file_part *parts,
 		     unsigned int nr_parts);
+/* Could @path be written?  Asked before hours of work; 0 or -errno */
+int file_check_writable(const char *path);
 bool file_has_ending(const char *path, const char *ending);
 bool file_is_picture_name(const char *path);
 
