@@ -67,6 +67,8 @@ static int attr_take(struct opening *opening,
 	const char *tail = (const char *)attr;
 	size_t known = sizeof(opening->attr);
 
+	if (!opening->path)
+		goto err_attr;
 	if (!attr)
 		return 0;
 	if (attr->size < sizeof(attr->size))
@@ -138,7 +140,8 @@ static int root_open(struct opening *opening)
 		dataset->root_fd = openat(opening->source_fd, ".",
 					  O_PATH | O_DIRECTORY | O_CLOEXEC);
 	else
-		dataset->root_fd = open(*dataset->prefix ? dataset->prefix : ".",
+		dataset->root_fd = open(dataset->prefix[0] ?
+					dataset->prefix : ".",
 					O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dataset->root_fd < 0)
 		return opening_fail(opening, -errno, opening->path,
@@ -465,7 +468,10 @@ int dlb_dataset_class_member(const struct dlboost_dataset *dataset,
 
 size_t dlb_dataset_memory_bytes(const struct dlboost_dataset *dataset)
 {
-	return sizeof(*dataset) + strlen(dataset->path) +
-	       strlen(dataset->prefix) + dataset->index.memory_bytes +
-	       (dataset->index_in_memory ? dataset->index.header.file_bytes : 0);
+	size_t bytes = sizeof(*dataset) + strlen(dataset->path) +
+		       strlen(dataset->prefix) + dataset->index.memory_bytes;
+
+	if (dataset->index_in_memory)
+		bytes += dataset->index.header.file_bytes;
+	return bytes;
 }

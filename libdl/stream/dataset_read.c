@@ -239,7 +239,8 @@ static unsigned int sample_room(struct sample_file *file,
 				void *arg, void **room)
 {
 	if (!file->len_bytes) {
-		dlb_sentence(file->reason, sizeof(file->reason), "empty, 0 bytes");
+		dlb_sentence(file->reason, sizeof(file->reason),
+			     "empty, 0 bytes");
 		return DLBOOST_STATUS_NOT_AN_IMAGE;
 	}
 	*room = file->len_bytes > DLB_MAX_FILE_BYTES ?

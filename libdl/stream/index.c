@@ -34,8 +34,9 @@ uint64_t dlb_index_hash(const void *data, size_t len_bytes)
 
 static uint16_t record_check(const struct dlb_index_record *record)
 {
-	return (uint16_t)dlb_index_hash(record, offsetof(struct dlb_index_record,
-							 record_check));
+	size_t len = offsetof(struct dlb_index_record, record_check);
+
+	return (uint16_t)dlb_index_hash(record, len);
 }
 
 static uint16_t name_check(const char *name, size_t name_bytes)
@@ -153,7 +154,8 @@ static const char *blocks_fault(const struct dlb_index *index)
 	    nr * sizeof(*index->blocks))
 		return "its table of blocks has a wrong size";
 	for (uint64_t i = 0; i < nr; i++) {
-		uint64_t left = header->nr_samples - i * DLB_INDEX_BLOCK_SAMPLES;
+		uint64_t left = header->nr_samples -
+				i * DLB_INDEX_BLOCK_SAMPLES;
 		uint64_t need = sizeof(struct dlb_index_record) *
 				(left < DLB_INDEX_BLOCK_SAMPLES ?
 				 left : DLB_INDEX_BLOCK_SAMPLES);
@@ -429,8 +431,8 @@ static int class_compare(const void *key, const void *entry)
 	return label < class->label ? -1 : label > class->label;
 }
 
-const struct dlb_index_class *dlb_index_class_find(const struct dlb_index *index,
-						   uint32_t label)
+const struct dlb_index_class *
+dlb_index_class_find(const struct dlb_index *index, uint32_t label)
 {
 	return bsearch(&label, index->classes, index->nr_present,
 		       sizeof(*index->classes), class_compare);
@@ -440,7 +442,9 @@ int dlb_index_class_member(const struct dlb_index *index,
 			   const struct dlb_index_class *class, uint32_t member,
 			   uint64_t *sample_id)
 {
-	uint64_t offset = index->header.sections[DLB_INDEX_MEMBERS].offset_bytes;
+	const struct dlb_index_section *s =
+		&index->header.sections[DLB_INDEX_MEMBERS];
+	uint64_t offset = s->offset_bytes;
 	struct dlb_index_record record;
 	uint32_t id;
 	int ret;

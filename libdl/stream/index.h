@@ -31,7 +31,8 @@
 /* What a table in memory may take: 44 million classes */
 #define DLB_INDEX_MAX_TABLE_BYTES ((uint64_t)1 << 30)
 
-/** enum dlb_index_flags - Bits of struct dlb_index_header.flags
+/**
+ * enum dlb_index_flags - Bits of struct dlb_index_header.flags
  * @DLB_INDEX_F_SORTED: labels never fall from one sample to the next, so that
  *	there is no list of members: those of a class are neighbours
  */
@@ -39,7 +40,8 @@ enum dlb_index_flags {
 	DLB_INDEX_F_SORTED = 1 << 0,
 };
 
-/** enum dlb_index_section_id - Tables behind the blocks
+/**
+ * enum dlb_index_section_id - Tables behind the blocks
  * @DLB_INDEX_BLOCKS: offset of the first record of each block (uint64_t)
  * @DLB_INDEX_CLASSES: struct dlb_index_class of each label that occurs or has
  *	a name, by label
@@ -235,8 +237,8 @@ int dlb_index_entry(const struct dlb_index *index, uint64_t sample_id,
 		    struct dlb_index_entry *out);
 
 /* NULL when no sample has the label and it has no name */
-const struct dlb_index_class *dlb_index_class_find(const struct dlb_index *index,
-						   uint32_t label);
+const struct dlb_index_class *
+dlb_index_class_find(const struct dlb_index *index, uint32_t label);
 /* 0, -ERANGE, -EIO */
 int dlb_index_class_member(const struct dlb_index *index,
 			   const struct dlb_index_class *class, uint32_t member,

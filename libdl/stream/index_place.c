@@ -262,7 +262,8 @@ int dlb_index_place_publish(struct dlb_index_place *place, int fd)
 	folder_fd = open(place->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* The file is whole either way: a lost name costs a new making */
 	if (folder_fd >= 0 && fsync(folder_fd))
-		dlb_log(DLBOOST_LOG_WARN, "the name of %s may not outlive a power cut",
+		dlb_log(DLBOOST_LOG_WARN,
+			"the name of %s may not outlive a power cut",
 			place->path);
 	return 0;
 }

@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint8_t fingerprint_key[DLB_SIPHASH_KEY_BYTES] = "dlboost-listing1";
+static const uint8_t fingerprint_key[DLB_SIPHASH_KEY_BYTES] =
+	"dlboost-listing1";
 
 /**
  * struct run - Neighbouring samples of one label
@@ -231,7 +232,7 @@ static int note_label(struct dlb_index_writer *writer, int32_t label)
 	return dlb_buffer_append(&writer->runs, &run, sizeof(run));
 }
 
-/* Documentation/datasets.rst, "Fingerprint": name, NUL, label, offset, length */
+/* Name, NUL, label, offset, length: Documentation/datasets.rst, "Fingerprint" */
 static void note_fingerprint(struct dlb_index_writer *writer,
 			     const struct dlb_index_entry *entry)
 {

@@ -108,8 +108,10 @@ static size_t unescape_one(const char *p, size_t len_bytes, char *out)
 	case 'x':
 		high = len_bytes < 4 ? -1 : hex_digit(p[2]);
 		low = len_bytes < 4 ? -1 : hex_digit(p[3]);
-		*out = (char)(high << 4 | low);
-		return high < 0 || low < 0 || !*out ? 0 : 4;
+		if (high < 0 || low < 0 || !(high | low))
+			return 0;
+		*out = (char)(high * 16 + low);
+		return 4;
 	default:
 		return 0;
 	}
@@ -408,7 +410,8 @@ static int read_pieces(struct manifest *m, int fd, char *piece)
 }
 
 /* The same file, not written to while it was read? */
-static int check_unchanged(struct manifest *m, int fd, const struct stat *before)
+static int check_unchanged(struct manifest *m, int fd,
+			   const struct stat *before)
 {
 	struct stat after;
 

@@ -35,7 +35,8 @@ size_t dlb_text_utf8(const char *p, size_t len_bytes)
 		if (!is_continuation(p, len_bytes, i))
 			return 0;
 	/* Overlong forms, surrogates, and what lies above U+10FFFF */
-	if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+	if ((lead == 0xe0 && second < 0xa0) ||
+	    (lead == 0xed && second > 0x9f) ||
 	    (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f))
 		return 0;
 	return want;

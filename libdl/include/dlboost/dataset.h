@@ -63,8 +63,8 @@ struct dlboost_dataset_attr {
  * @kind: a value of enum dlboost_dataset_kind
  * @nr_classes: classes; 0 when there are no labels
  * @nr_samples: samples
- * @nr_skipped: files in a folder that were no pictures by their names
- * @total_bytes: bytes of all samples, 0 when not known
+ * @nr_skipped: files of a folder that are no samples, by name, kind or place
+ * @total_bytes: bytes of all samples; of a manifest, 0 unless it states them
  * @index_bytes: size of the index
  * @index_rebuilt: 1 when this opening made the index
  * @index_in_memory: 1 when no folder for the index could be written
@@ -120,6 +120,9 @@ struct dlboost_sample {
  * * %-ENOENT	- no such file or folder
  * * %-ENODATA	- no picture in it, or an empty class folder
  * * %-EINVAL	- malformed manifest (line named) or attribute
+ * * %-ENAMETOOLONG - a path of 4096 bytes or more
+ * * %-EEXIST	- index_path names a file that is no index
+ * * %-EAGAIN	- the manifest was written to while it was read
  * * %-ELOOP	- links in a circle
  * * %-ENOSPC	- no room for the index file
  * * %-ECANCELED - @progress asked for it
