@@ -350,12 +350,12 @@ static void long_paths_are_refused(void **state)
 
 static void nesting_has_an_end(void **state)
 {
-	char name[1024] = "";
+	char name[300];
 
 	(void)state;
-	for (int i = 0; i < 128; i++)
-		strcat(name, "d/");
-	strcat(name, "x.jpg");
+	for (size_t i = 0; i < 256; i++)
+		name[i] = "d/"[i % 2];
+	snprintf(name + 256, sizeof(name) - 256, "x.jpg");
 	tree_file(name, 1);
 	tree_open_fails("", -ENAMETOOLONG, "deeper than 128");
 }

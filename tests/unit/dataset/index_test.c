@@ -39,7 +39,8 @@ static int opening_made(const char *name, char *fingerprint)
 
 	dlboost_dataset_info(dataset, &info);
 	if (fingerprint)
-		strcpy(fingerprint, info.fingerprint);
+		memcpy(fingerprint, info.fingerprint,
+		       sizeof(info.fingerprint));
 	dlboost_dataset_close(dataset);
 	assert_false(info.index_in_memory);
 	return (int)info.index_rebuilt;
@@ -226,7 +227,7 @@ static void attributes_of_other_sizes(void **state)
 			 -EINVAL);
 }
 
-/* The bytes of an index with everything in it: names, gaps, a list of members */
+/* An index with everything in it: names, gaps, a list of members */
 static char *index_bytes(size_t *len_bytes)
 {
 	FILE *file;

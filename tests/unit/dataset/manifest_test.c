@@ -115,7 +115,8 @@ static void names_are_unescaped(void **state)
 
 static void a_byte_order_mark_is_no_name(void **state)
 {
-	struct dlboost_dataset *dataset = open_text("\xef\xbb\xbf" "a.jpg\t0\n");
+	struct dlboost_dataset *dataset =
+		open_text("\xef\xbb\xbf" "a.jpg\t0\n");
 
 	(void)state;
 	expect_sample(dataset, 0, "a.jpg", 0, 0, -1);
@@ -146,7 +147,8 @@ static void classes_may_have_names(void **state)
 static void members_are_by_label_then_number(void **state)
 {
 	struct dlboost_dataset *dataset;
-	char text[20000] = "", line[32];
+	char text[256] = "";
+	size_t len = 0;
 	static const uint32_t labels[] = { 70000, 3, 3, 0, 70000, 3, 65536 };
 	static const struct {
 		int32_t label;
@@ -158,10 +160,9 @@ static void members_are_by_label_then_number(void **state)
 	};
 
 	(void)state;
-	for (int i = 0; i < 7; i++) {
-		snprintf(line, sizeof(line), "f%d\t%u\n", i, labels[i]);
-		strcat(text, line);
-	}
+	for (int i = 0; i < 7; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"f%d\t%u\n", i, labels[i]);
 	dataset = open_text(text);
 	for (int i = 0; i < 4; i++) {
 		uint64_t id = 99;
@@ -254,7 +255,7 @@ static const char *long_line(size_t len, const char *rest)
 	text = malloc(len + strlen(rest) + 1);
 	assert_non_null(text);
 	memset(text, 'x', len);
-	strcpy(text + len, rest);
+	memcpy(text + len, rest, strlen(rest) + 1);
 	return text;
 }
 

@@ -336,9 +336,9 @@ static void long_names_leave_room_for_the_reason(void **state)
 
 	(void)state;
 	memset(name + 2, 'n', 250);
-	strcpy(name + 252, "/");
+	name[252] = '/';
 	memset(name + 253, 'm', 200);
-	strcpy(name + 453, "\xff" "the-end.jpg");
+	memcpy(name + 453, "\xff" "the-end.jpg", 13);
 	tree_file(name, 20);
 	dataset = tree_open("");
 	tree_file(name, 30);
