@@ -8,9 +8,8 @@ below build/, so that a second run compiles only what changed.
 import collections
 import os
 import pathlib
-import shutil
 
-from runner import ROOT, call, count_tap, meson_setup, meson_test, pytest, step, tap
+from runner import ROOT, call, meson_setup, meson_test, pytest, step, tap
 
 Part = collections.namedtuple("Part", "name level about run")
 Gate = collections.namedtuple("Gate", "script level about")
@@ -55,7 +54,7 @@ def tool_env(build=GCC):
     """What tests outside of Meson need to find the library and the command."""
     return {
         "DLBOOST_LIBRARY": str(library(build)),
-        "DLBOOST": str(build / "tools/dlboost/dlboost"),
+        "DLBOOST": str(build / "tools/dlboost"),
         "DLBOOST_BUILD": str(build),
     }
 
@@ -65,7 +64,7 @@ def run_build(tally):
 
 
 def run_unit(tally):
-    meson_test(tally, "gcc")
+    meson_test(tally, "gcc", arguments=["--no-suite", "python", "--no-suite", "cli"])
 
 
 def run_golden(tally):
@@ -98,7 +97,9 @@ def run_corpus(tally):
 
 
 def run_python(tally):
-    pytest(tally, "python", "tests/python", env=tool_env())
+    pytest(tally, "python", "tests/python", env={
+        **tool_env(), "PYTHONPATH": str(GCC / "libdl/python"),
+        "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def run_cli(tally):
@@ -140,29 +141,25 @@ def run_fuzz(tally):
                                        "-Db_sanitize=address,undefined"],
                        env={"CC": "clang"}):
         return
+    meson_test(tally, "fuzz", arguments=["--suite", "fuzz"], env=SANITIZER_ENV)
+
+
+def run_long_fuzz(tally):
+    """Each target for FUZZ_SECONDS, on a corpus that grows from run to run."""
     targets = sorted(p for p in (BUILD / "fuzz/tests/fuzz").glob("*_fuzz")
                      if os.access(p, os.X_OK) and p.is_file())
-    if not targets:
-        tally.case("fuzz: no targets", False)
-    seconds = os.environ.get("FUZZ_SECONDS", "20")
     for target in targets:
         found = BUILD / "fuzz/corpus" / target.name
         found.mkdir(parents=True, exist_ok=True)
-        seeds = ROOT / "tests/fuzz/seeds" / target.name.removesuffix("_fuzz")
-        step(tally, f"fuzz-{target.name}",
-             [target, f"-max_total_time={seconds}", "-rss_limit_mb=2048",
-              "-timeout=20", found, *([seeds] if seeds.is_dir() else [])],
-             env=SANITIZER_ENV)
+        step(tally, f"long-{target.name}",
+             [target, "-rss_limit_mb=2048", "-timeout=20",
+              f"-max_total_time={os.environ.get('FUZZ_SECONDS', '600')}",
+              f"-artifact_prefix={found.parent}/", found],
+             env=SANITIZER_ENV, timeout_s=86400)
 
 
 def run_aarch64(tally):
     tap(tally, "aarch64", [ROOT / "tests/run/aarch64.sh"], timeout_s=600)
-
-
-def run_valgrind(tally):
-    meson_test(tally, "gcc", name="valgrind", arguments=[
-        "--suite", "memory", "--timeout-multiplier", "20", "--wrapper",
-        "valgrind -q --error-exitcode=9 --leak-check=full"])
 
 
 def run_fresh(tally):
@@ -187,5 +184,6 @@ PARTS = [
     Part("tsan", "full", "unit tests under TSan", run_tsan),
     Part("fuzz", "full", "fuzz targets, a short run each", run_fuzz),
     Part("aarch64", "full", "NEON code under qemu", run_aarch64),
+    Part("long-fuzz", "long", "fuzz targets, FUZZ_SECONDS each", run_long_fuzz),
     Part("fresh", "long", "both commands in a fresh Debian", run_fresh),
 ]
