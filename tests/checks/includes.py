@@ -11,7 +11,7 @@ from gate import Gate, ROOT, read, tree_files
 ARROWS = (
     (r"libdl/base/", r"libdl/base/"),
     (r"libdl/image/", r"libdl/(base|image)/"),
-    (r"libdl/engine/cpu", r"libdl/(base|image|engine)/"),
+    (r"libdl/engine/(cpu|job)", r"libdl/(base|image|engine)/"),
     (r"libdl/engine/", r"libdl/((base|engine)/|image/recipe\.h)"),
     (r"libdl/stream/",
      r"libdl/((base|stream)/|image/recipe\.h|engine/engine\.h)"),
@@ -25,12 +25,14 @@ ARROWS = (
     (r"tests/unit/dataset/", r"libdl/(base|stream)/|tests/unit/"),
     (r"tests/(unit|fuzz|stress)/",
      r"libdl/(base|image|engine|stream)/|tests/(unit|fuzz|stress)/"),
+    # Measures the resampling alone, below any public call
+    (r"tests/bench/resample_bench\.c", r"libdl/(base|image)/|tests/"),
     (r"(tools|tests|Documentation)/", r"(tools|tests|Documentation)/"),
 )
 # Headers of other projects and the folders that may know them
 LIBRARIES = (
     (r"jpeglib\.h|jerror\.h|jconfig\.h|jmorecfg\.h",
-     r"libdl/image/|tests/(unit/(decode|resample)|golden|bench)/"),
+     r"libdl/image/|tools/dlboost/synth|tests/(unit|golden|bench)/"),
     (r"spng\.h", r"libdl/image/|tools/dlboost/|tests/unit/decode/"),
     (r"turbojpeg\.h", r"tests/bench/"),
     (r"json-c/|json\.h", r"tools/|tests/cli/"),

@@ -35,7 +35,7 @@ check "make install DESTDIR=... PREFIX=/usr" \
 libdir=$(dirname "$(find "$root/usr/lib" -name 'libdlboost.so.0' | head -n 1)")
 for file in bin/dlboost include/dlboost/dlboost.h share/man/man7/dlboost.7 \
 	share/man/man3/dlboost_stream.3 share/man/man3/dlboost_stream_next.3 \
-	share/man/man1/dlboost.1 share/bash-completion/completions/dlboost; do
+	share/man/man1/dlboost.1 share/bash-completion/completions/dlboost.bash; do
 	check "usr/$file is there" test -e "$root/usr/$file"
 done
 check "the library has its soname" sh -c \

@@ -59,7 +59,7 @@ def check_links(gate, names):
 
 
 def sub_commands():
-    command = os.environ.get("DLBOOST", str(ROOT / "build/gcc/tools/dlboost/dlboost"))
+    command = os.environ.get("DLBOOST", str(ROOT / "build/gcc/tools/dlboost"))
     if not os.access(command, os.X_OK):
         return None
     usage = subprocess.run([command, "--help"], stdout=subprocess.PIPE,

@@ -60,7 +60,8 @@ def check_words(gate, name, number, code):
         gate.problem(name, number, "typedef")
     if re.match(r"#\s*if\s+0\b", code):
         gate.problem(name, number, "dead code")
-    if re.search(r"\b(strcpy|strcat|vsprintf|gets|strtok)\s*\(", code):
+    if not name.startswith("tests/") and re.search(r"\b(strcpy|strcat|vsprintf|gets|strtok)\s*\(",
+                                                     code):
         gate.problem(name, number, "C library call without a bound")
     if re.match(r"^[a-z].*\)\s*\{$", code) and not re.search(
             r"=|\bstruct \w+ \{|^(enum|union)\b", code):
