@@ -43,8 +43,7 @@ say "Building the library and the command"
 [ -e $release/build.ninja ] || quietly "$meson" setup $release \
 	--buildtype=release -Dtools=enabled -Dtests=disabled -Dpython=auto
 quietly "$meson" compile -C $release
-dlboost=$release/tools/dlboost/dlboost
-[ -x $dlboost ] || dlboost=$release/tools/dlboost
+dlboost=$release/tools/dlboost
 $dlboost --version
 
 say "Photographs from Debian's wallpaper packages"
