@@ -143,7 +143,6 @@ struct dlboost_stream_attr {
  * @cap_bytes: memory the stream may use, at most: slots, scratch, input
  *	buffers, index
  * @has_huge_pages: 1 when the system granted huge pages for the slots
- * @reserved: 0
  * @epoch: epoch in which the stream stood when it was made
  * @position: global position at which it stood then
  * @repeated_samples: samples that repeat because of @allow_repeat
