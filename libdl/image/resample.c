@@ -34,6 +34,7 @@ struct dlb_resampler {
 	uint32_t next_in;		/* row that is pushed next */
 	uint32_t next_out;		/* row of the inner window to be written */
 	uint32_t ring_slot;		/* of row @next_in */
+	bool is_streaming;		/* see struct dlb_vjob */
 };
 
 int dlb_resampler_create(struct dlb_coeff_cache *cache,
@@ -106,6 +107,19 @@ static uint8_t *tensor_at(const struct dlb_resampler *rs, uint32_t line,
 		return (uint8_t *)spec->dst + 3 * pixel * bytes;
 	pixel += (size_t)line * spec->window_w * spec->window_h;
 	return (uint8_t *)spec->dst + pixel * bytes;
+}
+
+/* A batch of tensors this large is in memory before it is read */
+#define STREAMING_BYTES (128u << 10)
+
+static bool fills_cache_lines(const struct dlb_resampler *rs)
+{
+	size_t bytes = dlb_dtype_bytes(rs->cast.cast.dtype);
+	size_t row = rs->spec.window_w * bytes * (rs->lines.is_packed ? 3 : 1);
+	size_t tensor = 3 * bytes * rs->spec.window_w * rs->spec.window_h;
+
+	return tensor >= STREAMING_BYTES && rs->inner.w == rs->spec.window_w &&
+	       row % 64 == 0 && (uintptr_t)rs->spec.dst % 64 == 0;
 }
 
 #define FILL_PIXELS 64u
@@ -217,6 +231,7 @@ int dlb_resample_begin(struct dlb_resampler *rs, struct dlb_arena *arena,
 		return ret;
 	rs->next_in = rs->v.y0;
 	rs->ring_slot = 0;
+	rs->is_streaming = fills_cache_lines(rs);
 	need->x0 = rs->h.x0;
 	need->x1 = rs->h.x1;
 	need->y0 = rs->v.y0;
@@ -267,6 +282,7 @@ static void write_row(struct dlb_resampler *rs, const uint8_t *const *rows,
 		.weights = weights,
 		.nr_taps = nr_taps,
 		.has_clamp = rs->v.has_clamp,
+		.is_streaming = rs->is_streaming,
 		.cast = &rs->cast,
 	};
 
@@ -355,6 +371,6 @@ void dlb_resample_push(struct dlb_resampler *rs, const uint8_t *const *rows,
 
 void dlb_resample_end(struct dlb_resampler *rs)
 {
-	/* Rows are written as soon as their last input is there */
-	(void)rs;
+	/* Rows were written as soon as their last input was there */
+	rs->kernels->finish();
 }

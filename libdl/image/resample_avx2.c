@@ -90,6 +90,11 @@ static inline vecf f_divide(vecf u, vecf rstd_hi, vecf rstd_lo, vecf std)
 	return _mm256_fmadd_ps(u, rstd_hi, _mm256_mul_ps(u, rstd_lo));
 }
 
+static inline void f_stream(void *at, vecf f)
+{
+	_mm256_stream_ps(at, f);
+}
+
 static inline void f_store(void *at, vecf f)
 {
 	_mm256_storeu_ps(at, f);
@@ -126,4 +131,5 @@ const struct dlb_kernels dlb_kernels_avx2 = {
 	.vpack = vpack,
 	.vrow = vrow,
 	.vbytes = vbytes,
+	.finish = finish,
 };

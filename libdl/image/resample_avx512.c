@@ -71,6 +71,19 @@ static DLB_INLINE void sum_four(const uint8_t *const *rows, size_t at,
 		sum[j] = sum512_one(column[j], digits[0], digits[1], digits[2]);
 }
 
+static DLB_INLINE void sum_few(const struct dlb_vjob *job, size_t at,
+			       __m512i sum[4])
+{
+	const uint8_t *weights = job->weights;
+	const __m512i digits[3] = {
+		broadcast_digits(weights),
+		broadcast_digits(weights + 4),
+		broadcast_digits(weights + 8),
+	};
+
+	sum_four(job->rows, at, digits, sum);
+}
+
 /* The same for any number of taps */
 static DLB_INLINE void sum_many(const uint8_t *const *rows, size_t at,
 				const uint8_t *weights, uint32_t nr_taps,
@@ -144,12 +157,15 @@ static DLB_INLINE void load_consts(struct consts *c,
 	__m512 up = _mm512_set1_ps(is_big ? 0x1p32f : 1.0f);
 	__m512 down = _mm512_set1_ps(is_big ? 0x1p-32f : 1.0f);
 
-	for (int i = 0; i < (is_packed ? 3 : 1); i++) {
-		c->mean[i] = _mm512_mul_ps(_mm512_loadu_ps(from->mean + i), up);
+	for (int i = 0; i < 3; i++) {
+		int at = is_packed ? i : 0;
+
+		c->mean[i] = _mm512_mul_ps(_mm512_loadu_ps(from->mean + at),
+					   up);
 		c->rstd_hi[i] = _mm512_mul_ps(
-			_mm512_loadu_ps(from->rstd_hi + i), down);
+			_mm512_loadu_ps(from->rstd_hi + at), down);
 		c->rstd_lo[i] = _mm512_mul_ps(
-			_mm512_loadu_ps(from->rstd_lo + i), down);
+			_mm512_loadu_ps(from->rstd_lo + at), down);
 	}
 	c->inv_hi = _mm512_set1_ps(cast->inv_hi);
 	c->inv_lo = _mm512_set1_ps(cast->inv_lo);
@@ -214,41 +230,53 @@ static DLB_INLINE __m256i half_of(__m512 f, uint32_t dtype)
 	return _mm512_cvtepi32_epi16(_mm512_srli_epi32(bits, 16));
 }
 
-static DLB_INLINE __mmask16 tail_mask(uint32_t left)
+/* The line's end may need a mask, which is slow on Zen 4 */
+static DLB_INLINE void store_f32(float *dst, uint32_t left, __m512 f,
+				 bool is_streaming)
 {
-	return left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+	if (is_streaming)
+		_mm512_stream_ps(dst, f);
+	else if (left >= 16)
+		_mm512_storeu_ps(dst, f);
+	else
+		_mm512_mask_storeu_ps(dst, (__mmask16)((1u << left) - 1), f);
 }
 
-/* Sixteen elements, of which @left are wanted */
-static DLB_INLINE void store_element(uint8_t *dst, size_t at, uint32_t left,
-				     __m512 f, uint32_t dtype)
+static DLB_INLINE void store_half(uint8_t *dst, uint32_t left, __m256i half,
+				  bool is_streaming)
 {
-	__mmask16 mask = tail_mask(left);
-
-	if (dtype == DLBOOST_DTYPE_F32)
-		_mm512_mask_storeu_ps(dst + at * 4, mask, f);
+	if (is_streaming)
+		_mm256_stream_si256((void *)dst, half);
+	else if (left >= 16)
+		_mm256_storeu_si256((void *)dst, half);
 	else
-		_mm256_mask_storeu_epi16(dst + at * 2, mask,
-					 half_of(f, dtype));
+		_mm256_mask_storeu_epi16(dst, (__mmask16)((1u << left) - 1),
+					 half);
 }
 
 /* 64 values in 0..255 as dwords; @left of them are wanted */
 static DLB_INLINE void cast_block(const __m512i value[4],
 				  const struct consts *c,
-				  const struct dlb_cast_plan *cast,
-				  uint8_t *dst, size_t at, uint32_t left,
-				  bool is_packed)
+				  const struct dlb_vjob *job, uint32_t line,
+				  uint32_t at, uint32_t left)
 {
-	bool is_mul = cast->cast.has_scale_mul;
+	const struct dlb_cast *cast = &job->cast->cast;
+	uint8_t *dst = job->dst[line];
 
 	for (uint32_t j = 0; j < 4 && 16 * j < left; j++) {
-		int phase = is_packed ? (int)((at + 16 * j) % 3) : 0;
-		__m512 f = is_mul ?
+		int phase = job->lines->is_packed ?
+			    (int)((at + 16 * j) % 3) : 0;
+		__m512 f = cast->has_scale_mul ?
 			   cast_scaled(value[j], c, phase) :
 			   cast_repeated(repeat_byte(value[j]), c, phase);
 
-		store_element(dst, at + 16 * j, left - 16 * j, f,
-			      cast->cast.dtype);
+		if (cast->dtype == DLBOOST_DTYPE_F32)
+			store_f32((float *)dst + at + 16 * j, left - 16 * j,
+				  f, job->is_streaming);
+		else
+			store_half(dst + 2 * (size_t)(at + 16 * j),
+				   left - 16 * j, half_of(f, cast->dtype),
+				   job->is_streaming);
 	}
 }
 
@@ -260,11 +288,25 @@ static DLB_INLINE __m512i natural_order(__m512i packed)
 	return _mm512_permutexvar_epi32(index, packed);
 }
 
-static DLB_INLINE void store_bytes(uint8_t *dst, uint32_t left, __m512i packed)
+/* Byte-masked stores run in microcode on Zen 4 */
+static void store_tail(uint8_t *dst, uint32_t left, __m512i packed)
 {
-	__mmask64 mask = left >= 64 ? ~0ull : (1ull << left) - 1;
+	uint8_t buf[64];
 
-	_mm512_mask_storeu_epi8(dst, mask, natural_order(packed));
+	_mm512_storeu_si512(buf, packed);
+	memcpy(dst, buf, left);
+}
+
+static DLB_INLINE void store_bytes(uint8_t *dst, uint32_t left, __m512i packed,
+				   bool is_streaming)
+{
+	packed = natural_order(packed);
+	if (is_streaming)
+		_mm512_stream_si512((void *)dst, packed);
+	else if (left >= 64)
+		_mm512_storeu_si512(dst, packed);
+	else
+		store_tail(dst, left, packed);
 }
 
 static DLB_INLINE void widen(__m512i packed, __m512i value[4])
@@ -317,35 +359,51 @@ static void vrow_by_table(const struct dlb_vjob *job, uint32_t line)
 }
 
 /* Any number of taps, any type, any filter */
-static DLB_INLINE void vline_any(const struct dlb_vjob *job, uint32_t line,
-				 bool is_packed)
+static void vline_any(const struct dlb_vjob *job, uint32_t line)
 {
 	uint32_t n = dlb_lines_elements(job->lines);
 	size_t base = (size_t)line * job->lines->stride_bytes;
 	struct consts c;
 
-	load_consts(&c, job->cast, line, is_packed);
+	load_consts(&c, job->cast, line, job->lines->is_packed);
 	for (uint32_t at = 0; at < n; at += 64) {
 		__m512i value[4];
 
-		if (job->nr_taps) {
+		if (job->nr_taps > 4) {
 			sum_many(job->rows, base + at, job->weights,
 				 job->nr_taps, value);
+			clamp(value);
+		} else if (job->nr_taps) {
+			sum_few(job, base + at, value);
 			clamp(value);
 		} else {
 			widen(_mm512_loadu_si512(job->rows[0] + base + at),
 			      value);
 		}
-		cast_block(value, &c, job->cast, job->dst[line], at, n - at,
-			   is_packed);
+		cast_block(value, &c, job, line, at, n - at);
+	}
+}
+
+/* Sums of a block to floats; @first: phase of an interleaved line */
+static DLB_INLINE void f32_block(const __m512i sum[4], const struct consts *c,
+				 float *dst, uint32_t left, int first,
+				 bool is_streaming)
+{
+	for (int j = 0; j < 4; j++) {
+		__m512 f = cast_repeated(repeat_sum(sum[j]), c,
+					 (first + j) % 3);
+
+		if (left > 16u * (unsigned int)j)
+			store_f32(dst + 16 * j, left - 16u * (unsigned int)j,
+				  f, is_streaming);
 	}
 }
 
 /* The common case: up to four taps, no clamp, f32 by true division */
 static DLB_INLINE void vline_f32(const struct dlb_vjob *job, uint32_t line,
-				 bool is_packed)
+				 bool is_streaming)
 {
-	uint32_t n = dlb_lines_elements(job->lines);
+	uint32_t n = dlb_lines_elements(job->lines), at;
 	size_t base = (size_t)line * job->lines->stride_bytes;
 	const uint8_t *weights = job->weights;
 	const __m512i digits[3] = {
@@ -354,23 +412,43 @@ static DLB_INLINE void vline_f32(const struct dlb_vjob *job, uint32_t line,
 		broadcast_digits(weights + 8),
 	};
 	float *dst = job->dst[line];
+	__m512i sum[4];
 	struct consts c;
-	uint32_t at;
 
-	load_consts(&c, job->cast, line, is_packed);
-	for (at = 0; at < n; at += 64) {
-		int first = is_packed ? (int)(at / 64 % 3) : 0;
-		__m512i sum[4];
-
+	load_consts(&c, job->cast, line, false);
+	for (at = 0; at + 64 <= n; at += 64) {
 		sum_four(job->rows, base + at, digits, sum);
-		for (uint32_t j = 0; j < 4 && at + 16 * j < n; j++) {
-			int phase = is_packed ? (first + (int)j) % 3 : 0;
-			__m512 f = cast_repeated(repeat_sum(sum[j]), &c, phase);
-
-			_mm512_mask_storeu_ps(dst + at + 16 * j,
-					      tail_mask(n - at - 16 * j), f);
-		}
+		f32_block(sum, &c, dst + at, 64, 0, is_streaming);
 	}
+	if (at < n) {
+		sum_four(job->rows, base + at, digits, sum);
+		f32_block(sum, &c, dst + at, n - at, 0, is_streaming);
+	}
+}
+
+/* The same for an interleaved line, three blocks at a time: the phases fit */
+static DLB_INLINE void vline_f32_packed(const struct dlb_vjob *job,
+					bool is_streaming)
+{
+	uint32_t n = dlb_lines_elements(job->lines);
+	const uint8_t *weights = job->weights;
+	const __m512i digits[3] = {
+		broadcast_digits(weights),
+		broadcast_digits(weights + 4),
+		broadcast_digits(weights + 8),
+	};
+	float *dst = job->dst[0];
+	struct consts c;
+
+	load_consts(&c, job->cast, 0, true);
+	for (uint32_t at = 0; at < n; at += 192)
+		for (uint32_t b = 0; b < 3 && at + 64 * b < n; b++) {
+			__m512i sum[4];
+
+			sum_four(job->rows, at + 64 * b, digits, sum);
+			f32_block(sum, &c, dst + at + 64 * b, n - at - 64 * b,
+				  (int)b, is_streaming);
+		}
 }
 
 static void vline_u8(const struct dlb_vjob *job, uint32_t line)
@@ -383,37 +461,55 @@ static void vline_u8(const struct dlb_vjob *job, uint32_t line)
 		__m512i packed = _mm512_loadu_si512(job->rows[0] + base + at);
 		__m512i sum[4];
 
-		if (job->nr_taps) {
+		if (job->nr_taps > 4) {
 			sum_many(job->rows, base + at, job->weights,
 				 job->nr_taps, sum);
 			packed = pack_sums(sum);
+		} else if (job->nr_taps) {
+			sum_few(job, base + at, sum);
+			packed = pack_sums(sum);
 		}
-		store_bytes(dst + at, n - at, packed);
+		store_bytes(dst + at, n - at, packed, job->is_streaming);
+	}
+}
+
+static void vline_common(const struct dlb_vjob *job, uint32_t line)
+{
+	if (job->lines->is_packed) {
+		if (job->is_streaming)
+			vline_f32_packed(job, true);
+		else
+			vline_f32_packed(job, false);
+	} else if (job->is_streaming) {
+		vline_f32(job, line, true);
+	} else {
+		vline_f32(job, line, false);
 	}
 }
 
 static void vrow(const struct dlb_vjob *job)
 {
 	const struct dlb_cast_plan *cast = job->cast;
-	bool is_packed = job->lines->is_packed;
-	bool is_plain = cast->cast.dtype == DLBOOST_DTYPE_F32 &&
-			!cast->cast.has_scale_mul && !job->has_clamp &&
-			job->nr_taps && job->nr_taps <= 4;
+	bool is_common = cast->cast.dtype == DLBOOST_DTYPE_F32 &&
+			 !cast->cast.has_scale_mul && !job->has_clamp &&
+			 job->nr_taps && job->nr_taps <= 4;
 
 	for (uint32_t line = 0; line < dlb_lines_nr(job->lines); line++) {
 		if (cast->cast.dtype == DLBOOST_DTYPE_U8)
 			vline_u8(job, line);
 		else if (!cast->is_fast)
 			vrow_by_table(job, line);
-		else if (!is_plain && is_packed)
-			vline_any(job, line, true);
-		else if (!is_plain)
-			vline_any(job, line, false);
-		else if (is_packed)
-			vline_f32(job, line, true);
+		else if (is_common)
+			vline_common(job, line);
 		else
-			vline_f32(job, line, false);
+			vline_any(job, line);
 	}
+}
+
+/* Streaming stores are ordered by no other fence */
+static void finish(void)
+{
+	_mm_sfence();
 }
 
 const struct dlb_kernels dlb_kernels_avx512 = {
@@ -426,4 +522,5 @@ const struct dlb_kernels dlb_kernels_avx512 = {
 	.vpack = vpack,
 	.vrow = vrow,
 	.vbytes = vbytes,
+	.finish = finish,
 };

@@ -153,6 +153,11 @@ static void c_vrow(const struct dlb_vjob *job)
 	}
 }
 
+/* Plain stores: nothing to order */
+static void c_finish(void)
+{
+}
+
 const struct dlb_kernels dlb_kernels_c = {
 	.name = "c",
 	.id = 1,
@@ -163,4 +168,5 @@ const struct dlb_kernels dlb_kernels_c = {
 	.vpack = c_vpack,
 	.vrow = c_vrow,
 	.vbytes = c_vbytes,
+	.finish = c_finish,
 };

@@ -13,15 +13,25 @@
 #include <dlboost/log.h>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
+
 static bool has_sse41(void)
 {
 	return __builtin_cpu_supports("sse4.1");
 }
 
+/* clang 14 has no name for it */
+static bool has_f16c(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
 static bool has_avx2(void)
 {
 	return __builtin_cpu_supports("avx2") &&
-	       __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+	       __builtin_cpu_supports("fma") && has_f16c();
 }
 
 /* Ice Lake and Zen 4 on; what is older runs the AVX2 kernels */

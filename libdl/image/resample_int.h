@@ -102,6 +102,8 @@ uint16_t dlb_f32_to_bf16(float value);
  * @weights: of this output, as dlb_kernels.vpack() left them
  * @nr_taps: taps in use; 0: no weights, cast rows[0]
  * @has_clamp: sums may leave 0..255 (filters with negative lobes)
+ * @is_streaming: each line's elements fill whole cache lines of a tensor too
+ *	large to be read back from the cache: stores may go around it
  * @cast: ready cast
  * @dst: where each line's elements go
  */
@@ -111,6 +113,7 @@ struct dlb_vjob {
 	const void *weights;
 	uint32_t nr_taps;
 	bool has_clamp;
+	bool is_streaming;
 	const struct dlb_cast_plan *cast;
 	void *dst[3];
 };
@@ -130,6 +133,8 @@ struct dlb_vjob {
  * @vrow: vertical pass, or copy, and cast
  * @vbytes: vertical pass from @rows of @n natural bytes to @n natural bytes,
  *	both readable and writable to a multiple of 64
+ * @finish: a picture is complete: its bytes are visible to whoever sees what
+ *	this thread writes next
  */
 struct dlb_kernels {
 	const char *name;
@@ -145,6 +150,7 @@ struct dlb_kernels {
 	void (*vrow)(const struct dlb_vjob *job);
 	void (*vbytes)(const uint8_t *const *rows, const void *weights,
 		       uint32_t nr_taps, uint32_t n, uint8_t *dst);
+	void (*finish)(void);
 };
 
 extern const struct dlb_kernels dlb_kernels_c;

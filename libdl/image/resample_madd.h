@@ -467,7 +467,8 @@ static DLB_INLINE void line_values(const struct dlb_vjob *job, size_t at,
 				V(max_epi32)(value[j], V(setzero_vec)()));
 }
 
-static DLB_INLINE void store_floats(void *dst, uint32_t dtype, vecf f)
+static DLB_INLINE void store_floats(void *dst, uint32_t dtype, vecf f,
+				    bool is_streaming)
 {
 #ifdef HAS_HALF
 	if (dtype != DLBOOST_DTYPE_F32) {
@@ -477,13 +478,16 @@ static DLB_INLINE void store_floats(void *dst, uint32_t dtype, vecf f)
 #else
 	(void)dtype;
 #endif
-	f_store(dst, f);
+	if (is_streaming)
+		f_stream(dst, f);
+	else
+		f_store(dst, f);
 }
 
 /* @nr_taps: a constant where the common case is expanded */
 static DLB_INLINE void vline_float(const struct dlb_vjob *job, uint32_t line,
 				   uint32_t nr_taps, uint32_t dtype,
-				   bool is_packed)
+				   bool is_packed, bool is_streaming)
 {
 	uint32_t n = dlb_lines_elements(job->lines);
 	size_t base = (size_t)line * job->lines->stride_bytes;
@@ -503,7 +507,8 @@ static DLB_INLINE void vline_float(const struct dlb_vjob *job, uint32_t line,
 			int phase = is_packed ? (int)((at + FLOATS * j) % 3) : 0;
 
 			store_floats(to + FLOATS * j * bytes, dtype,
-				     cast_vector(value[j], &c, phase));
+				     cast_vector(value[j], &c, phase),
+				     is_streaming);
 		}
 		if (!is_whole)
 			memcpy(dst, buf, (n - at) * bytes);
@@ -531,14 +536,16 @@ static void vline_any_float(const struct dlb_vjob *job, uint32_t line)
 	bool is_common = dtype == DLBOOST_DTYPE_F32 && nr_taps &&
 			 nr_taps <= CHUNK;
 
-	if (is_common && is_packed)
-		vline_float(job, line, CHUNK, DLBOOST_DTYPE_F32, true);
+	if (is_common && job->is_streaming && !is_packed)
+		vline_float(job, line, CHUNK, DLBOOST_DTYPE_F32, false, true);
+	else if (is_common && is_packed)
+		vline_float(job, line, CHUNK, DLBOOST_DTYPE_F32, true, false);
 	else if (is_common)
-		vline_float(job, line, CHUNK, DLBOOST_DTYPE_F32, false);
+		vline_float(job, line, CHUNK, DLBOOST_DTYPE_F32, false, false);
 	else if (is_packed)
-		vline_float(job, line, nr_taps, dtype, true);
+		vline_float(job, line, nr_taps, dtype, true, false);
 	else
-		vline_float(job, line, nr_taps, dtype, false);
+		vline_float(job, line, nr_taps, dtype, false, false);
 }
 
 static void vrow(const struct dlb_vjob *job)
@@ -557,4 +564,10 @@ static void vrow(const struct dlb_vjob *job)
 		else
 			vline_by_table(job, line);
 	}
+}
+
+/* Streaming stores are ordered by no other fence */
+static void finish(void)
+{
+	_mm_sfence();
 }

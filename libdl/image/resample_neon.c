@@ -282,6 +282,11 @@ static void vrow(const struct dlb_vjob *job)
 	}
 }
 
+/* Plain stores: nothing to order */
+static void finish(void)
+{
+}
+
 const struct dlb_kernels dlb_kernels_neon = {
 	.name = "neon",
 	.id = 5,
@@ -292,4 +297,5 @@ const struct dlb_kernels dlb_kernels_neon = {
 	.vpack = vpack,
 	.vrow = vrow,
 	.vbytes = vbytes,
+	.finish = finish,
 };

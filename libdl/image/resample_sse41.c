@@ -86,6 +86,11 @@ static inline vecf f_divide(vecf u, vecf rstd_hi, vecf rstd_lo, vecf std)
 	return _mm_div_ps(u, std);
 }
 
+static inline void f_stream(void *at, vecf f)
+{
+	_mm_stream_ps(at, f);
+}
+
 static inline void f_store(void *at, vecf f)
 {
 	_mm_storeu_ps(at, f);
@@ -103,4 +108,5 @@ const struct dlb_kernels dlb_kernels_sse41 = {
 	.vpack = vpack,
 	.vrow = vrow,
 	.vbytes = vbytes,
+	.finish = finish,
 };

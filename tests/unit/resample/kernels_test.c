@@ -14,7 +14,7 @@
 /* The strata that random sizes alone would not reach */
 enum stratum {
 	TINY, TALL, SAME_WIDTH, SAME_HEIGHT, SAME_BOTH, ENLARGE, ONE_PIXEL,
-	USUAL, SHRINK_MUCH, WIDE, NR_STRATA,
+	USUAL, SHRINK_MUCH, WIDE, LARGE_TENSOR, NR_STRATA,
 };
 
 struct sizes {
@@ -66,6 +66,11 @@ static void draw_sizes(uint64_t seed, enum stratum stratum, struct sizes *s)
 		s->in_h = 1 + below(seed, 2, 30);
 		s->out_w = 200 + below(seed, 3, 100);
 		break;
+	case LARGE_TENSOR:
+		s->in_h = 1 + below(seed, 2, 40);
+		s->out_w = 64 * (3 + below(seed, 3, 2));
+		s->out_h = 240;
+		break;
 	default:
 		break;
 	}
@@ -113,14 +118,17 @@ static void check_case(struct bench *b, uint64_t seed, enum stratum stratum,
 
 	draw_sizes(seed, stratum, &s);
 	spec_whole(&spec, s.in_w, s.in_h, s.out_w, s.out_h, below(seed, 40, 6));
-	draw_window(seed, &spec);
+	/* A whole tensor in whole cache lines may be stored around the cache */
+	if (stratum != LARGE_TENSOR)
+		draw_window(seed, &spec);
 	spec.has_flip = below(seed, 41, 2);
 	spec.fill = (uint8_t)below(seed, 42, 256);
 	spec.cast = &cast;
 	picture_make(&p, s.in_w, s.in_h, seed, below(seed, 43, 2));
 	bytes = (size_t)spec.window_w * spec.window_h * 3 * cast_bytes(&cast);
 	for (uint32_t i = nr_names; i-- > 0;) {
-		tensor_make(&got, bytes, below(seed, 50 + i, 64));
+		tensor_make(&got, bytes, stratum == LARGE_TENSOR ? 0 :
+						below(seed, 50 + i, 64));
 		assert_int_equal(dlb_resample_simd_set(names[i]), 0);
 		spec.dst = got.data;
 		assert_int_equal(run_case(b, &p, &spec,

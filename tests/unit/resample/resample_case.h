@@ -103,11 +103,13 @@ struct tensor {
 static inline void tensor_make(struct tensor *t, size_t bytes,
 			       size_t misalign)
 {
-	t->bytes = bytes;
-	t->mem = malloc(bytes + 2 * GUARD_BYTES + misalign);
+	size_t all = (bytes + 2 * GUARD_BYTES + misalign + 63) / 64 * 64;
+
+	t->mem = aligned_alloc(64, all);
 	if (!t->mem)
 		abort();
-	memset(t->mem, GUARD_VALUE, bytes + 2 * GUARD_BYTES + misalign);
+	memset(t->mem, GUARD_VALUE, all);
+	t->bytes = bytes;
 	t->data = t->mem + GUARD_BYTES + misalign;
 }
 
