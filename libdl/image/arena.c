@@ -5,7 +5,8 @@
  * stay, so the next picture of the same size touches none.
  *
  * Knows nothing of pictures.  No lock: one thread at a time.  Under
- * AddressSanitizer what is not allocated is poisoned.
+ * AddressSanitizer what was taken back, and the page behind what is allocated,
+ * are poisoned.
  */
 #include "arena.h"
 
@@ -57,15 +58,17 @@ int dlb_arena_init(struct dlb_arena *arena, size_t cap_bytes)
 	if (base == MAP_FAILED)
 		return -ENOMEM;
 	*arena = (struct dlb_arena){ .base = base, .cap_bytes = cap_bytes };
-	arena_poison(base, cap_bytes);
 	return 0;
 }
 
 void dlb_arena_fini(struct dlb_arena *arena)
 {
+	size_t touched = arena->peak_bytes + ARENA_PAGE_BYTES;
+
 	if (!arena->base)
 		return;
-	arena_unpoison(arena->base, arena->cap_bytes);
+	arena_unpoison(arena->base, touched < arena->cap_bytes ?
+				    touched : arena->cap_bytes);
 	munmap(arena->base, arena->cap_bytes);
 	*arena = (struct dlb_arena){ 0 };
 }
@@ -73,6 +76,7 @@ void dlb_arena_fini(struct dlb_arena *arena)
 void *dlb_arena_alloc(struct dlb_arena *arena, size_t bytes, size_t align)
 {
 	size_t start = (arena->used_bytes + align - 1) & ~(align - 1);
+	size_t rest;
 
 	if (start > arena->cap_bytes || bytes > arena->cap_bytes - start) {
 		arena->has_overflowed = true;
@@ -84,6 +88,9 @@ void *dlb_arena_alloc(struct dlb_arena *arena, size_t bytes, size_t align)
 	if (arena->used_bytes > arena->peak_bytes)
 		arena->peak_bytes = arena->used_bytes;
 	arena_unpoison(arena->base + start, bytes);
+	rest = arena->cap_bytes - arena->used_bytes;
+	arena_poison(arena->base + arena->used_bytes,
+		     rest < ARENA_PAGE_BYTES ? rest : ARENA_PAGE_BYTES);
 	return arena->base + start;
 }
 
