@@ -4,7 +4,6 @@
  */
 #include "stream_util.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,51 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <jpeglib.h>
-
 #include "fake_engine.h"
-
-static void write_file(const char *path, const void *data, size_t bytes)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, bytes), bytes);
-	close(fd);
-}
-
-/* A picture of one colour, another for each @id, of a size that varies */
-static void write_jpeg(const char *path, unsigned int id)
-{
-	struct jpeg_compress_struct c;
-	struct jpeg_error_mgr err;
-	unsigned char *out = NULL, row[64 * 3];
-	unsigned long out_bytes = 0;
-	JSAMPROW rows[1] = { row };
-
-	c.err = jpeg_std_error(&err);
-	jpeg_create_compress(&c);
-	jpeg_mem_dest(&c, &out, &out_bytes);
-	c.image_width = 16 + id % 48;
-	c.image_height = 16 + id % 31;
-	c.input_components = 3;
-	c.in_color_space = JCS_RGB;
-	jpeg_set_defaults(&c);
-	jpeg_start_compress(&c, TRUE);
-	while (c.next_scanline < c.image_height) {
-		for (unsigned int x = 0; x < c.image_width; x++) {
-			row[3 * x] = (unsigned char)(id * 37 + x);
-			row[3 * x + 1] = (unsigned char)(id >> 3);
-			row[3 * x + 2] =
-				(unsigned char)(id * 11 + c.next_scanline);
-		}
-		jpeg_write_scanlines(&c, rows, 1);
-	}
-	jpeg_finish_compress(&c);
-	jpeg_destroy_compress(&c);
-	write_file(path, out, out_bytes);
-	free(out);
-}
+#include "tiny_jpeg.h"
 
 void folder_sample_path(const struct folder *folder, unsigned int id,
 			char path[192])
@@ -85,7 +41,7 @@ void folder_make(struct folder *folder, unsigned int nr_classes,
 	}
 	for (unsigned int id = 0; id < nr_classes * per_class; id++) {
 		folder_sample_path(folder, id, path);
-		write_jpeg(path, id);
+		assert_int_equal(tiny_jpeg_write(path, id), 0);
 	}
 }
 
@@ -109,7 +65,7 @@ void folder_spoil(const struct folder *folder, unsigned int id)
 	char path[192];
 
 	folder_sample_path(folder, id, path);
-	write_file(path, text, sizeof(text) - 1);
+	assert_int_equal(tiny_file_write(path, text, sizeof(text) - 1), 0);
 }
 
 struct dlboost_dataset *dataset_open(const char *path)
