@@ -43,8 +43,8 @@ wanted()
 is_installed()
 {
 	state=$(dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null) || return 1
-	case $state in
-	*"installed "*) ;;
+	case " $state" in
+	*" installed "*) ;;
 	*) return 1 ;;
 	esac
 }
