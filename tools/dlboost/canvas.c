@@ -80,19 +80,28 @@ static void draw_glyph(struct canvas *canvas, int x, int y, unsigned int scale,
 					    y + r * s, s, s }, colour);
 }
 
+/* Letters of the Latin-1 supplement go without their marks; others are "?" */
+static unsigned int glyph_of(const unsigned char *s)
+{
+	static const char bare[] =
+		"AAAAAAACEEEEIIIIDNOOOOOxOUUUUYPsaaaaaaaceeeeiiiidnooooo/ouuuuypy";
+
+	if (s[0] == 0xc3 && (s[1] & 0xc0) == 0x80)
+		return (unsigned char)bare[s[1] & 0x3f];
+	return s[0] >= ' ' && s[0] <= '~' ? s[0] : '?';
+}
+
 void canvas_text(struct canvas *canvas, int x, int y, unsigned int scale,
 		 uint32_t colour, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
 	for (; *s; s++) {
-		unsigned int glyph = *s >= ' ' && *s <= '~' ? *s : '?';
-
 		/* One mark for a whole character beyond ASCII */
 		if ((*s & 0xc0) == 0x80)
 			continue;
 		draw_glyph(canvas, x, y, scale, colour,
-			   font_glyphs[glyph - ' ']);
+			   font_glyphs[glyph_of(s) - ' ']);
 		x += FONT_ADVANCE * (int)scale;
 	}
 }
@@ -166,7 +175,8 @@ static void mean_pixel(uint8_t *out, const uint8_t *rgb, unsigned int w,
 /* Source span [first, first + len) of destination pixel @i of @n */
 static void span(int i, int n, unsigned int size, int *first, int *len)
 {
-	int64_t begin = (int64_t)i * size / n, end = ((int64_t)i + 1) * size / n;
+	int64_t begin = (int64_t)i * size / n;
+	int64_t end = ((int64_t)i + 1) * size / n;
 
 	*first = (int)begin;
 	*len = end > begin ? (int)(end - begin) : 1;

@@ -41,7 +41,7 @@ void canvas_fini(struct canvas *canvas);
 /* What lies outside the canvas is left out, here and below */
 void canvas_fill(struct canvas *canvas, struct box box, uint32_t colour);
 void canvas_frame(struct canvas *canvas, struct box box, uint32_t colour);
-/* @y is the top of the capitals; bytes that are no ASCII become "?" */
+/* @y is the top of the capitals; characters beyond Latin-1 become "?" */
 void canvas_text(struct canvas *canvas, int x, int y, unsigned int scale,
 		 uint32_t colour, const char *text);
 /* The same, cut to @width pixels with ".." in place of what is missing */

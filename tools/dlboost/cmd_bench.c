@@ -426,7 +426,7 @@ static int run_bench(const struct context *ctx, void *opts_arg,
 
 static const struct option_row rows[] = {
 	{ .name = "recipe", .type = OPTION_TEXT,
-	  .metavar = "NAME[:key=value,...]", .complete = COMPLETE_RECIPE,
+	  .metavar = SPEC_METAVAR, .complete = COMPLETE_RECIPE,
 	  .offset = offsetof(struct bench_opts, recipe),
 	  .help = "what is done to a picture (default imagenet-train)" },
 	{ .name = "pictures", .type = OPTION_NUMBER, .metavar = "N",
@@ -455,8 +455,8 @@ const struct command cmd_bench = {
 	.name = "bench",
 	.arguments = "[PATH]",
 	.summary = "Measure decoding rates on this machine",
-	.details = "Decodes pictures that lie in memory: exact and fast, one thread\n"
-		   "and all CPUs.  Without PATH: synthetic pictures.",
+	.details = "Decodes pictures that lie in memory: exact and fast, one\n"
+		   "thread and all CPUs.  Without PATH: synthetic pictures.",
 	.options = rows,
 	.opts_bytes = sizeof(struct bench_opts),
 	.max_arguments = 1,

@@ -300,7 +300,8 @@ static int run_decode(const struct context *ctx, void *opts_arg,
 	int ret;
 
 	if (ctx->has_json && opts->out && !strcmp(opts->out, "-"))
-		return usage_error(ctx, "-j and --out - both want standard output");
+		return usage_error(ctx, "-j and --out - both want standard "
+				   "output");
 	d = calloc(1, sizeof(*d));
 	if (!d) {
 		msg_error("out of memory");
@@ -324,14 +325,14 @@ static const char *const profile_words[] = { "exact", "fast", NULL };
 static const char *const warning_words[] = { "accept", "reject", NULL };
 
 static const struct option_row rows[] = {
-	{ .name = "recipe", .type = OPTION_TEXT, .metavar = "NAME[:key=value,...]",
+	{ .name = "recipe", .type = OPTION_TEXT, .metavar = SPEC_METAVAR,
 	  .complete = COMPLETE_RECIPE,
 	  .offset = offsetof(struct decode_opts, recipe),
 	  .help = "what to do with the picture (default none)" },
 	{ .name = "profile", .type = OPTION_CHOICE, .choices = profile_words,
 	  .offset = offsetof(struct decode_opts, profile),
 	  .help = "how exact the pixels are" },
-	{ .name = "engine", .type = OPTION_TEXT, .metavar = "NAME[:key=value,...]",
+	{ .name = "engine", .type = OPTION_TEXT, .metavar = SPEC_METAVAR,
 	  .complete = COMPLETE_ENGINE,
 	  .offset = offsetof(struct decode_opts, engine),
 	  .help = "decode there (default: in this thread)" },
@@ -363,8 +364,9 @@ const struct command cmd_decode = {
 	.name = "decode",
 	.arguments = "FILE",
 	.summary = "Decode one picture through a recipe",
-	.details = "FILE may be -, for standard input.  With the same seed, epoch\n"
-		   "and sample number the result is what a run would deliver.",
+	.details = "FILE may be -, for standard input.  With the same seed,\n"
+		   "epoch and sample number the result is what a run would\n"
+		   "deliver.",
 	.options = rows,
 	.opts_bytes = sizeof(struct decode_opts),
 	.min_arguments = 1,

@@ -68,8 +68,8 @@ static int no_engine(const struct context *ctx, const char *name)
 	if (hint)
 		return usage_error(ctx, "no engine '%s'; did you mean '%s'?",
 				   name, hint);
-	return usage_error(ctx, "no engine '%s'; dlboost engine list names them",
-			   name);
+	return usage_error(ctx, "no engine '%s'; dlboost engine list names "
+			   "them", name);
 }
 
 static int show_engine(const struct context *ctx, const char *name)

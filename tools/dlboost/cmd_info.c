@@ -327,8 +327,9 @@ const struct command cmd_info = {
 	.name = "info",
 	.arguments = "PATH",
 	.summary = "Show what a data set contains",
-	.details = "Reads the header of every picture: sizes, samplings, the share\n"
-		   "of progressive files, orientations, colours, odd files.",
+	.details = "Reads the header of every picture: sizes, samplings, the\n"
+		   "share of progressive files, orientations, colours, odd\n"
+		   "files.",
 	.options = rows,
 	.opts_bytes = sizeof(struct info_opts),
 	.min_arguments = 1,

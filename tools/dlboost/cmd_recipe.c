@@ -113,8 +113,8 @@ const struct command cmd_recipe = {
 	.arguments = "list|show [NAME]",
 	.summary = "List the recipes, or show the full form of one",
 	.details = "list          names and descriptions\n"
-		   "show NAME     every key with its value; NAME may carry keys,\n"
-		   "              e.g. imagenet-train:size=160,dtype=f16",
+		   "show NAME     every key with its value; NAME may carry\n"
+		   "              keys, e.g. imagenet-train:size=160,dtype=f16",
 	.max_arguments = 2,
 	.complete = COMPLETE_WORDS,
 	.words = verbs,

@@ -264,7 +264,7 @@ static const char *const warning_words[] = { "accept", "reject", NULL };
 
 static const struct option_row rows[] = {
 	{ .name = "recipe", .type = OPTION_TEXT,
-	  .metavar = "NAME[:key=value,...]", .complete = COMPLETE_RECIPE,
+	  .metavar = SPEC_METAVAR, .complete = COMPLETE_RECIPE,
 	  AT(recipe),
 	  .help = "what is done to a picture (default imagenet-train)" },
 	{ .name = "profile", .type = OPTION_CHOICE, .choices = profile_words,
@@ -281,7 +281,7 @@ static const struct option_row rows[] = {
 	  .max = INT64_MAX, .has_no_preset = true, AT(batches),
 	  .help = "stop after so many batches" },
 	{ .name = "engine", .type = OPTION_LIST,
-	  .metavar = "NAME[:key=value,...]", .complete = COMPLETE_ENGINE,
+	  .metavar = SPEC_METAVAR, .complete = COMPLETE_ENGINE,
 	  AT(engines),
 	  .help = "where to decode (default cpu); repeatable" },
 	{ .name = "tail", .type = OPTION_CHOICE, .choices = tail_words,
@@ -348,9 +348,10 @@ const struct command cmd_run = {
 	.name = "run",
 	.arguments = "PATH",
 	.summary = "Stream training batches from a folder or manifest",
-	.details = "PATH is a folder of class folders, a folder of pictures, or a\n"
-		   "manifest.  The batches are what a trainer would get; the run\n"
-		   "ends with the rate, the bad files and what limited it.",
+	.details = "PATH is a folder of class folders, a folder of pictures,\n"
+		   "or a manifest.  The batches are what a trainer would get;\n"
+		   "the run ends with the rate, the bad files and what limited\n"
+		   "it.",
 	.options = rows,
 	.opts_bytes = sizeof(struct run_opts),
 	.min_arguments = 1,

@@ -69,7 +69,8 @@ static void compare(struct selftest *t, const struct selftest_case *c,
 	if (c->sha256) {
 		sha256_hex(tensor, nr_bytes, hex);
 		if (strcmp(hex, c->sha256))
-			selftest_fail(t, c->what, "other pixels: %.16s..., not %.16s...",
+			selftest_fail(t, c->what,
+				      "other pixels: %.16s..., not %.16s...",
 				      hex, c->sha256);
 		else
 			selftest_pass(t);
@@ -221,7 +222,7 @@ static int run_selftest(const struct context *ctx, void *opts_arg,
 
 static const struct option_row rows[] = {
 	{ .name = "engine", .type = OPTION_TEXT,
-	  .metavar = "NAME[:key=value,...]", .complete = COMPLETE_ENGINE,
+	  .metavar = SPEC_METAVAR, .complete = COMPLETE_ENGINE,
 	  .offset = offsetof(struct selftest_opts, engine),
 	  .help = "the engine to test (default cpu)" },
 	{ .name = "golden", .type = OPTION_TEXT, .metavar = "DIR",
@@ -236,8 +237,9 @@ const struct command cmd_selftest = {
 	.name = "selftest",
 	.arguments = "",
 	.summary = "Prove that an engine gives the right pixels",
-	.details = "Runs built-in cases and every line of the golden table, made\n"
-		   "with Pillow, through an engine and compares bit for bit.",
+	.details = "Runs built-in cases and every line of the golden table,\n"
+		   "made with Pillow, through an engine and compares bit for\n"
+		   "bit.",
 	.options = rows,
 	.opts_bytes = sizeof(struct selftest_opts),
 	.run = run_selftest,

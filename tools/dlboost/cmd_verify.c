@@ -125,6 +125,19 @@ static void verify_bytes(struct verify_worker *worker,
 	pthread_mutex_unlock(&verify->big_lock);
 }
 
+/* The file has lost bytes since the index or the manifest was made */
+static void refuse_short(const struct verify_worker *worker,
+			 const struct dlboost_sample *sample,
+			 struct dlboost_result *result)
+{
+	picture_read_failed(-EIO, result);
+	result->offset_bytes = (int64_t)worker->input.len_bytes;
+	snprintf(result->message, sizeof(result->message),
+		 "only %zu of %lld bytes are there: the file has changed since "
+		 "it was indexed", worker->input.len_bytes,
+		 (long long)sample->len_bytes);
+}
+
 static void verify_work(void *arg, uint64_t idx, void *result_arg)
 {
 	struct verify_worker *worker = arg;
@@ -145,7 +158,7 @@ static void verify_work(void *arg, uint64_t idx, void *result_arg)
 	out->nr_bytes = worker->input.len_bytes;
 	if (sample->len_bytes >= 0 &&
 	    worker->input.len_bytes < (uint64_t)sample->len_bytes)
-		picture_read_failed(-ENODATA, &out->result);
+		refuse_short(worker, sample, &out->result);
 	else
 		verify_bytes(worker, &out->result);
 }
@@ -386,9 +399,9 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.arguments = "PATH...",
 	.summary = "Decode everything and name the bad files",
-	.details = "PATH is a folder, a manifest or a picture. With -j: a header\n"
-		   "line, a line for each bad file (-v: for each file), a line\n"
-		   "of totals. Ends with 5 when any file is bad.",
+	.details = "PATH is a folder, a manifest or a picture.  With -j: a\n"
+		   "header line, a line for each bad file (-v: for each file),\n"
+		   "a line of totals.  Ends with 5 when any file is bad.",
 	.options = rows,
 	.opts_bytes = sizeof(struct verify_opts),
 	.min_arguments = 1,

@@ -61,8 +61,8 @@ static int read_some(struct file_buffer *buffer, int fd, size_t max_bytes)
 }
 
 /* One growth instead of many when the size is known beforehand */
-static int reserve_for(struct file_buffer *buffer, int fd, uint64_t offset_bytes,
-		       size_t max_bytes)
+static int reserve_for(struct file_buffer *buffer, int fd,
+		       uint64_t offset_bytes, size_t max_bytes)
 {
 	struct stat st;
 	uint64_t left;

@@ -88,7 +88,7 @@ static void draw_ticks(struct canvas *canvas, struct box plot, double low,
 {
 	static const double tens[] = { 1, 2, 5 };
 	int free_x = plot.x - PAD;
-	double step = pow(10, floor(log10(high - low))) / 2;
+	double step = pow(10, floor(log10((high - low) / 2)));
 
 	if (high < low * 6 && unit != HISTOGRAM_BYTES) {
 		for (double v = ceil(low / step) * step; v <= high; v += step)

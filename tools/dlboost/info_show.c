@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* dlboost info, the showing: text with small bars, JSON, a picture of panels. */
+/* dlboost info, the showing: text with small bars, JSON, a picture. */
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -131,7 +131,7 @@ static void print_odd(const struct info *info)
 			continue;
 		printf("%s files: %s\n", figure_count(count, odd->nr),
 		       odd->title);
-		for (unsigned int j = 0; j < INFO_EXAMPLES && j < odd->nr; j++) {
+		for (uint64_t j = 0; j < INFO_EXAMPLES && j < odd->nr; j++) {
 			printf("  ");
 			text_print_escaped(stdout, odd->examples[j] ?
 					   odd->examples[j] : "?");
@@ -307,7 +307,8 @@ static void draw_header(const struct info *info, struct canvas *canvas)
 			COLOUR_INK, info->path, true);
 	snprintf(text, sizeof(text),
 		 "%s pictures, %s, %s classes, %s that cannot be decoded",
-		 figure_count(a, info->nr_done), figure_bytes(b, info->nr_bytes),
+		 figure_count(a, info->nr_done),
+		 figure_bytes(b, info->nr_bytes),
 		 figure_count(c, info->dataset.nr_classes),
 		 figure_count((char[FIGURE_BYTES]){ 0 },
 			      info->odd[ODD_BAD_HEADER].nr));

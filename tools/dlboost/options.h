@@ -117,6 +117,9 @@ extern const size_t tool_nr_commands;
 /* The rows every command has; they go into struct context */
 extern const struct option_row common_options[];
 
+/* Value of --recipe and --engine */
+#define SPEC_METAVAR "NAME[:key=value,...]"
+
 #define OPTIONS_RUN (-1)
 /*
  * Fill @ctx and @opts from argv[0] (the command's name) on; @args and @nr_args

@@ -29,7 +29,8 @@ static struct {
 	uint64_t rate_ns;
 } line;
 
-void progress_start(const struct context *ctx, const char *what, bool is_wanted)
+void progress_start(const struct context *ctx, const char *what,
+		    bool is_wanted)
 {
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
 	bool is_tty = isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
@@ -117,7 +118,8 @@ static void format_rate(char *buf, double rate)
 	if (rate >= 99.5)
 		figure_count(buf, (uint64_t)(rate + 0.5));
 	else
-		snprintf(buf, FIGURE_BYTES, rate < 9.95 ? "%.2f" : "%.1f", rate);
+		snprintf(buf, FIGURE_BYTES, rate < 9.95 ? "%.2f" : "%.1f",
+			 rate);
 }
 
 static void append_eta(struct builder *b, const struct progress_state *state,

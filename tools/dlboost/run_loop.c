@@ -123,6 +123,13 @@ static int draw_sheet(struct run *run, const struct dlboost_batch *batch,
 	return exit_from_error(ret);
 }
 
+static void keep_state(struct run *run)
+{
+	run->has_state = run->opts->state_out &&
+			 !dlboost_stream_state(run->stream, NULL, run->state,
+					       sizeof(run->state), NULL);
+}
+
 static int take_batch(struct run *run, struct dlboost_batch *batch)
 {
 	struct dlboost_batch_info info;
@@ -139,9 +146,7 @@ static int take_batch(struct run *run, struct dlboost_batch *batch)
 	dlboost_batch_release(batch);
 	/* The state of a batch that could not be stored is not written */
 	if (!ret)
-		run->has_state = !dlboost_stream_state(run->stream, NULL,
-						       run->state,
-						       sizeof(run->state), NULL);
+		keep_state(run);
 	return ret;
 }
 
@@ -251,8 +256,7 @@ int run_loop(struct run *run)
 	int ret;
 
 	sha256_init(&run->digest);
-	run->has_state = !dlboost_stream_state(run->stream, NULL, run->state,
-					       sizeof(run->state), NULL);
+	keep_state(run);
 	plan_progress(run);
 	run->start_ns = now_ns();
 	run->start_cpu_s = cpu_seconds();

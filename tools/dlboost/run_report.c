@@ -120,7 +120,8 @@ static void print_text(const struct run *run)
 	       figure_count(a, s->samples), figure_count(b, run->nr_batches),
 	       run->nr_epochs_done, run->end_epoch - run->first_epoch,
 	       figure_duration(c, run->elapsed_s));
-	printf("rate          %s pictures a second, %.3f CPU-seconds per 1,000 pictures\n",
+	printf("rate          %s pictures a second, %.3f CPU-seconds per "
+	       "1,000 pictures\n",
 	       figure_count(a, (uint64_t)(rate_of(run) + 0.5)),
 	       cpu_per_thousand(run));
 	print_bad(run);

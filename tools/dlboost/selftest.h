@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dlboost selftest in parts: cmd_selftest.c, selftest_golden.c, selftest_builtin.c. */
+/*
+ * dlboost selftest in parts: cmd_selftest.c runs a case, selftest_builtin.c and
+ * selftest_golden.c say which.
+ */
 #ifndef DLBOOST_TOOL_SELFTEST_H
 #define DLBOOST_TOOL_SELFTEST_H
 

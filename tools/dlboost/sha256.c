@@ -67,7 +67,8 @@ static void blocks_c(uint32_t state[8], const uint8_t *data, size_t nr_blocks)
 			uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^
 				      rotate(v[0], 22);
 			uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^
-				      (~v[4] & v[6])) + round_constants[t] + w[t];
+				      (~v[4] & v[6])) + round_constants[t] +
+				      w[t];
 			uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^
 				      (v[1] & v[2]));
 
@@ -126,9 +127,15 @@ static void blocks_ni(uint32_t state[8], const uint8_t *data, size_t nr_blocks)
 		cdgh = _mm_add_epi32(cdgh, cdgh_in);
 	}
 	_mm_storeu_si128((__m128i *)out, abef);
-	state[5] = out[0], state[4] = out[1], state[1] = out[2], state[0] = out[3];
+	state[5] = out[0];
+	state[4] = out[1];
+	state[1] = out[2];
+	state[0] = out[3];
 	_mm_storeu_si128((__m128i *)out, cdgh);
-	state[7] = out[0], state[6] = out[1], state[3] = out[2], state[2] = out[3];
+	state[7] = out[0];
+	state[6] = out[1];
+	state[3] = out[2];
+	state[2] = out[3];
 }
 
 static int cpu_has_sha(void)

@@ -67,6 +67,7 @@ void text_print_escaped(FILE *file, const char *text)
 	free(escaped);
 }
 
+TOOL_PRINTF(1, 0)
 static void msg_print(const char *fmt, va_list ap)
 {
 	char *line = NULL;
