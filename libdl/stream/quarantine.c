@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +22,6 @@
 #include <dlboost/log.h>
 
 #include "../base/base.h"
-#include "text.h"
 
 #define PATH_BYTES (4096 + 256)
 
@@ -214,37 +212,6 @@ void dlb_quarantine_add(struct dlb_quarantine *quarantine,
 	}
 }
 
-static int print_set(FILE *f, const struct dlb_quarantine_set *set)
-{
-	char quoted[4 * PATH_BYTES + 8];
-
-	fputs("# dlboost quarantine: path, status, times met[, offset, length]\n",
-	      f);
-	for (size_t i = 0; i < set->nr; i++) {
-		const struct dlb_quarantine_entry *e = &set->entries[i];
-		const char *path = set->bytes + e->path_offset;
-
-		dlb_text_quote(quoted, sizeof(quoted), path, e->path_bytes);
-		/* A comment's mark at the start of a name */
-		if (quoted[0] == '#')
-			fprintf(f, "\\x23%s", quoted + 1);
-		else
-			fputs(quoted, f);
-		fprintf(f, "\t%s\t%" PRIu64, dlboost_status_name(e->status),
-			e->count);
-		if (e->offset_bytes || e->len_bytes >= 0)
-			fprintf(f, "\t%" PRIu64, e->offset_bytes);
-		if (e->len_bytes >= 0)
-			fprintf(f, "\t%" PRId64, e->len_bytes);
-		else if (e->offset_bytes)
-			fputs("\t-", f);
-		fputc('\n', f);
-	}
-	if (fflush(f) || ferror(f) || fsync(fileno(f)))
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
 /* @set replaces the file in one step; on failure the old one stays */
 static int replace_file(const char *path, const struct dlb_quarantine_set *set)
 {
@@ -264,8 +231,9 @@ static int replace_file(const char *path, const struct dlb_quarantine_set *set)
 		ret = -ENOMEM;
 		goto err_unlink;
 	}
-	errno = 0;
-	ret = print_set(f, set);
+	ret = dlb_quarantine_print(set, f);
+	if (!ret && fsync(fileno(f)))
+		ret = -errno;
 	if (fclose(f) && !ret)
 		ret = -errno;
 	if (!ret && rename(tmp, path))

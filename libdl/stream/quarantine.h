@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct dlboost_dataset;
 
@@ -69,6 +70,8 @@ int dlb_quarantine_set_add(struct dlb_quarantine_set *set, const char *path,
 int dlb_quarantine_parse(const char *text, size_t len_bytes,
 			 struct dlb_quarantine_set *set, char *error,
 			 size_t error_bytes);
+/* The text of a set; 0 or what writing reported */
+int dlb_quarantine_print(const struct dlb_quarantine_set *set, FILE *f);
 
 /**
  * struct dlb_quarantine - A list and its file

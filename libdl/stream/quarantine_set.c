@@ -6,12 +6,14 @@
 #include "quarantine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <dlboost/status.h>
 
 #include "../base/base.h"
 #include "siphash.h"
+#include "text.h"
 
 #define MAX_PATH_BYTES 4352
 #define FIRST_TABLE_ENTRIES 64
@@ -329,4 +331,36 @@ int dlb_quarantine_parse(const char *text, size_t len_bytes,
 		text += len + 1;
 	}
 	return 0;
+}
+
+int dlb_quarantine_print(const struct dlb_quarantine_set *set, FILE *f)
+{
+	char quoted[4 * MAX_PATH_BYTES + 8];
+
+	errno = 0;
+	fputs("# dlboost quarantine: path, status, times met[, offset, length]\n",
+	      f);
+	for (size_t i = 0; i < set->nr; i++) {
+		const struct dlb_quarantine_entry *e = &set->entries[i];
+
+		dlb_text_quote(quoted, sizeof(quoted),
+			       set->bytes + e->path_offset, e->path_bytes);
+		/* A comment's mark at the start of a name */
+		if (quoted[0] == '#')
+			fprintf(f, "\\x23%s", quoted + 1);
+		else
+			fputs(quoted, f);
+		fprintf(f, "\t%s\t%" PRIu64, dlboost_status_name(e->status),
+			e->count);
+		if (e->offset_bytes || e->len_bytes >= 0)
+			fprintf(f, "\t%" PRIu64, e->offset_bytes);
+		if (e->len_bytes >= 0)
+			fprintf(f, "\t%" PRId64, e->len_bytes);
+		else if (e->offset_bytes)
+			fputs("\t-", f);
+		fputc('\n', f);
+	}
+	if (!fflush(f) && !ferror(f))
+		return 0;
+	return errno ? -errno : -EIO;
 }
