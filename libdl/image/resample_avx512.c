@@ -254,29 +254,36 @@ static DLB_INLINE void store_half(uint8_t *dst, uint32_t left, __m256i half,
 					 half);
 }
 
-/* 64 values in 0..255 as dwords; @left of them are wanted */
-static DLB_INLINE void cast_block(const __m512i value[4],
-				  const struct consts *c,
-				  const struct dlb_vjob *job, uint32_t line,
-				  uint32_t at, uint32_t left)
-{
-	const struct dlb_cast *cast = &job->cast->cast;
-	uint8_t *dst = job->dst[line];
+/* What a kernel is expanded for */
+struct form {
+	uint32_t dtype;
+	bool is_mul;		/* scale=mul */
+	bool is_streaming;
+};
 
-	for (uint32_t j = 0; j < 4 && 16 * j < left; j++) {
-		int phase = job->lines->is_packed ?
-			    (int)((at + 16 * j) % 3) : 0;
-		__m512 f = cast->has_scale_mul ?
+/*
+ * 64 values in 0..255 as dwords; @left of them are wanted.  @first: phase of
+ * an interleaved line; the constants of a plane are the same in each.
+ */
+static DLB_INLINE void cast_block(const __m512i value[4],
+				  const struct consts *c, struct form form,
+				  uint8_t *dst, uint32_t left, int first)
+{
+	for (int j = 0; j < 4; j++) {
+		uint32_t at = 16u * (unsigned int)j;
+		int phase = (first + j) % 3;
+		__m512 f = form.is_mul ?
 			   cast_scaled(value[j], c, phase) :
 			   cast_repeated(repeat_byte(value[j]), c, phase);
 
-		if (cast->dtype == DLBOOST_DTYPE_F32)
-			store_f32((float *)dst + at + 16 * j, left - 16 * j,
-				  f, job->is_streaming);
+		if (left <= at)
+			return;
+		if (form.dtype == DLBOOST_DTYPE_F32)
+			store_f32((float *)dst + at, left - at, f,
+				  form.is_streaming);
 		else
-			store_half(dst + 2 * (size_t)(at + 16 * j),
-				   left - 16 * j, half_of(f, cast->dtype),
-				   job->is_streaming);
+			store_half(dst + 2 * (size_t)at, left - at,
+				   half_of(f, form.dtype), form.is_streaming);
 	}
 }
 
@@ -358,30 +365,62 @@ static void vrow_by_table(const struct dlb_vjob *job, uint32_t line)
 	}
 }
 
-/* Any number of taps, any type, any filter */
-static void vline_any(const struct dlb_vjob *job, uint32_t line)
+static DLB_INLINE void line_values(const struct dlb_vjob *job, size_t at,
+				   __m512i value[4])
+{
+	if (!job->nr_taps) {
+		widen(_mm512_loadu_si512(job->rows[0] + at), value);
+		return;
+	}
+	if (job->nr_taps <= 4)
+		sum_few(job, at, value);
+	else
+		sum_many(job->rows, at, job->weights, job->nr_taps, value);
+	clamp(value);
+}
+
+/* Any number of taps, any filter; three blocks at a time, so phases fit */
+static DLB_INLINE void vline_any(const struct dlb_vjob *job, uint32_t line,
+				 struct form form)
 {
 	uint32_t n = dlb_lines_elements(job->lines);
 	size_t base = (size_t)line * job->lines->stride_bytes;
+	size_t bytes = form.dtype == DLBOOST_DTYPE_F32 ? 4 : 2;
+	uint8_t *dst = job->dst[line];
 	struct consts c;
 
 	load_consts(&c, job->cast, line, job->lines->is_packed);
-	for (uint32_t at = 0; at < n; at += 64) {
-		__m512i value[4];
+	for (uint32_t at = 0; at < n; at += 192)
+		for (uint32_t b = 0; b < 3 && at + 64 * b < n; b++) {
+			uint32_t from = at + 64 * b;
+			__m512i value[4];
 
-		if (job->nr_taps > 4) {
-			sum_many(job->rows, base + at, job->weights,
-				 job->nr_taps, value);
-			clamp(value);
-		} else if (job->nr_taps) {
-			sum_few(job, base + at, value);
-			clamp(value);
-		} else {
-			widen(_mm512_loadu_si512(job->rows[0] + base + at),
-			      value);
+			line_values(job, base + from, value);
+			cast_block(value, &c, form, dst + from * bytes,
+				   n - from, (int)b);
 		}
-		cast_block(value, &c, job, line, at, n - at);
-	}
+}
+
+static void vline_form(const struct dlb_vjob *job, uint32_t line)
+{
+	const struct dlb_cast *cast = &job->cast->cast;
+	bool is_streaming = job->is_streaming;
+
+#define FORM(type, mul) \
+	((struct form){ DLBOOST_DTYPE_##type, mul, is_streaming })
+	if (cast->dtype == DLBOOST_DTYPE_F16 && cast->has_scale_mul)
+		vline_any(job, line, FORM(F16, true));
+	else if (cast->dtype == DLBOOST_DTYPE_F16)
+		vline_any(job, line, FORM(F16, false));
+	else if (cast->dtype == DLBOOST_DTYPE_BF16 && cast->has_scale_mul)
+		vline_any(job, line, FORM(BF16, true));
+	else if (cast->dtype == DLBOOST_DTYPE_BF16)
+		vline_any(job, line, FORM(BF16, false));
+	else if (cast->has_scale_mul)
+		vline_any(job, line, FORM(F32, true));
+	else
+		vline_any(job, line, FORM(F32, false));
+#undef FORM
 }
 
 /* Sums of a block to floats; @first: phase of an interleaved line */
@@ -502,7 +541,7 @@ static void vrow(const struct dlb_vjob *job)
 		else if (is_common)
 			vline_common(job, line);
 		else
-			vline_any(job, line);
+			vline_form(job, line);
 	}
 }
 
