@@ -208,7 +208,7 @@ static void changed_files_are_stale(void **state)
 	dataset = tree_open("");
 	tree_file("a/1.jpg", 30);
 	expect_failure(dataset, 0, DLBOOST_STATUS_IO, ESTALE,
-		       "data/a/1.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index`");
+		       "data/a/1.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
 	assert_int_equal(dlboost_dataset_read(dataset, 0, buf, sizeof(buf),
 					      &len, &result), -ESTALE);
 	assert_int_equal(len, 7);
@@ -343,7 +343,7 @@ static void long_names_leave_room_for_the_reason(void **state)
 	dataset = tree_open("");
 	tree_file(name, 30);
 	expect_failure(dataset, 0, DLBOOST_STATUS_IO, ESTALE,
-		       "\\xFFthe-end.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index`");
+		       "\\xFFthe-end.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
 	assert_memory_equal(result.message, "...m", 4);
 	dlboost_dataset_close(dataset);
 }

@@ -100,12 +100,14 @@ static const struct dlb_cpu_backend backend = {
 	.engine_bytes = test_bytes,
 };
 
+/* Guarded by gate_lock while completions come in */
 static unsigned int last_status;
 static char last_message[DLBOOST_MESSAGE_BYTES];
 
 static void count(void *arg, const struct dlb_completion *c, unsigned int nr)
 {
 	(void)arg;
+	pthread_mutex_lock(&gate_lock);
 	for (unsigned int i = 0; i < nr; i++) {
 		atomic_fetch_add(&times[c[i].id], 1);
 		if (c[i].result->status == DLBOOST_STATUS_CANCELLED)
@@ -118,7 +120,6 @@ static void count(void *arg, const struct dlb_completion *c, unsigned int nr)
 		snprintf(last_message, sizeof(last_message), "%s",
 			 c[i].result->message);
 	}
-	pthread_mutex_lock(&gate_lock);
 	atomic_fetch_add(&nr_done, nr);
 	pthread_cond_broadcast(&gate_moved);
 	pthread_mutex_unlock(&gate_lock);
