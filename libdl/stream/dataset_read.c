@@ -109,7 +109,7 @@ static int extent_check(const struct dlboost_dataset *dataset,
 	file->len_bytes = (uint64_t)entry->len_bytes;
 	if (is_whole && entry->len_bytes >= 0 && size != file->len_bytes) {
 		dlb_sentence(file->reason, sizeof(file->reason),
-			     "changed since the index was made (was %llu, is %llu bytes); run `dlboost index`",
+			     "changed since the index was made (was %llu, is %llu bytes); run `dlboost index --rebuild`",
 			     (unsigned long long)file->len_bytes,
 			     (unsigned long long)size);
 		return -ESTALE;
@@ -164,7 +164,7 @@ static int sample_open(const struct dlboost_dataset *dataset,
 		file->name[0] = '\0';
 		dlb_sentence(file->reason, sizeof(file->reason),
 			     ret == -ERANGE ? "no sample %llu" :
-			     "its index is damaged at sample %llu; run `dlboost index`",
+			     "its index is damaged at sample %llu; run `dlboost index --rebuild`",
 			     (unsigned long long)sample_id);
 		return ret;
 	}
