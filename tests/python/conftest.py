@@ -35,7 +35,7 @@ def picture(number, width=64, height=48):
     )
     noise = random.normal(0, 12, base.shape)
     return Image.fromarray(
-        numpy.clip(base + noise, 0, 255).astype(numpy.uint8), "RGB"
+        numpy.clip(base + noise, 0, 255).astype(numpy.uint8)
     )
 
 

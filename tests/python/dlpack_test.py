@@ -13,7 +13,14 @@ import pytest
 import dlboost
 from conftest import SMALL
 
-torch = pytest.importorskip("torch", reason="python3-torch is not installed")
+try:
+    import torch
+except ImportError:
+    torch = None
+
+needs_torch = pytest.mark.skipif(
+    torch is None, reason="python3-torch is not installed"
+)
 
 
 class Tensor(ctypes.Structure):
@@ -97,6 +104,21 @@ def test_facts_are_read_only_arrays(batch, name, dtype):
     assert list(array) == seen.tolist()
 
 
+def test_numpy_from_dlpack(batch):
+    images = numpy.from_dlpack(batch.images)
+    labels = numpy.from_dlpack(batch.labels)
+    assert images.ctypes.data == batch.images.address
+    assert labels.ctypes.data == batch.labels.address
+    assert labels.tolist() == list(batch.labels)
+    assert not labels.flags.writeable
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
+        # It asks for versioned capsules, which can say "writable"
+        assert images.flags.writeable
+        copied = numpy.from_dlpack(batch.images, copy=True)
+        assert copied.ctypes.data != batch.images.address
+
+
+@needs_torch
 def test_torch_shares_the_memory(batch):
     images = torch.from_dlpack(batch.images)
     assert images.data_ptr() == batch.images.address
@@ -110,13 +132,14 @@ def test_torch_shares_the_memory(batch):
     assert torch.from_numpy(numpy.array(batch.labels)).dtype == torch.int64
 
 
+@needs_torch
 @pytest.mark.parametrize(
     "dtype, torch_dtype, numpy_dtype",
     [
-        ("u8", torch.uint8, numpy.uint8),
-        ("f16", torch.float16, numpy.float16),
-        ("bf16", torch.bfloat16, None),
-        ("f32", torch.float32, numpy.float32),
+        ("u8", "uint8", numpy.uint8),
+        ("f16", "float16", numpy.float16),
+        ("bf16", "bfloat16", None),
+        ("f32", "float32", numpy.float32),
     ],
 )
 def test_element_types(photos, dtype, torch_dtype, numpy_dtype):
@@ -124,7 +147,7 @@ def test_element_types(photos, dtype, torch_dtype, numpy_dtype):
     with dlboost.Loader(photos, recipe, batch=4) as loader:
         images = next(iter(loader)).images
     tensor = torch.from_dlpack(images)
-    assert tensor.dtype == torch_dtype
+    assert tensor.dtype == getattr(torch, torch_dtype)
     assert tensor.data_ptr() == images.address
     if numpy_dtype is None:
         with pytest.raises(BufferError, match="DLPack"):
@@ -135,6 +158,7 @@ def test_element_types(photos, dtype, torch_dtype, numpy_dtype):
         assert numpy.array_equal(seen, tensor.numpy())
 
 
+@needs_torch
 def test_bfloat16_is_float32_rounded_to_nearest_even(photos):
     def run(dtype):
         recipe = f"imagenet-eval:size=24,resize=32,dtype={dtype}"
@@ -188,6 +212,7 @@ def test_flags_of_versioned_capsules(batch):
     assert flags(batch.images, stream=-1) == 0
 
 
+@needs_torch
 def test_copy_is_a_copy(batch):
     capsule = batch.images.__dlpack__(copy=True)
     copied = torch.utils.dlpack.from_dlpack(capsule)
@@ -220,6 +245,7 @@ def test_indexing(batch):
     assert batch.images.strides == images.strides
 
 
+@needs_torch
 def test_empty_batches_have_empty_arrays(photos):
     with dlboost.Loader(
         photos, SMALL, batch=8, rank=7, world=8

@@ -20,7 +20,8 @@ import dlboost
 from conftest import SMALL, jpeg_bytes, picture
 
 FORK = """
-import os, sys, dlboost
+import os, sys, warnings, dlboost
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12's, of fork()
 loader = dlboost.Loader(sys.argv[1], sys.argv[2], batch=4)
 it = iter(loader)
 batch = next(it)

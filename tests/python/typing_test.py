@@ -30,7 +30,7 @@ def stub_classes():
 IMPLIED = {"__buffer__", "__len__", "__getitem__", "__iter__"}
 
 
-@pytest.mark.parametrize("name, stubs", stub_classes())
+@pytest.mark.parametrize("name, stubs", list(stub_classes()))
 def test_stubs_have_what_the_types_have(name, stubs):
     kind = getattr(_core, name)
     own = {one for one in vars(kind) if not one.startswith("__")}

@@ -25,6 +25,7 @@ struct core_stream {
 	pid_t pid;
 	bool is_busy;			/* a thread is in next() or set_epoch() */
 	bool wants_close;		/* close() came meanwhile */
+	bool is_at_end;			/* of an epoch; set_epoch() begins one */
 };
 
 /* Texts of a sequence of bytes objects, owned by the sequence */
@@ -63,6 +64,7 @@ static PyObject *stream_start(struct core_state *state, PyObject *dataset,
 	self->stream = NULL;
 	self->is_busy = false;
 	self->wants_close = false;
+	self->is_at_end = false;
 	self->pid = getpid();
 	Py_INCREF(dataset);
 	self->dataset = dataset;
@@ -224,9 +226,13 @@ static PyObject *stream_next(PyObject *obj, PyObject *ignored)
 
 	if (stream_check(self))
 		return NULL;
+	/* The library would go on to the next epoch by itself */
+	if (self->is_at_end)
+		Py_RETURN_NONE;
 	self->is_busy = true;
 	ret = stream_wait(self, &batch);
 	if (!ret && !batch) {
+		self->is_at_end = true;
 		if (stream_unbusy(self))
 			return NULL;
 		Py_RETURN_NONE;
@@ -260,6 +266,7 @@ static PyObject *stream_set_epoch(PyObject *obj, PyObject *arg)
 		return NULL;
 	}
 	self->is_busy = true;
+	self->is_at_end = false;
 	Py_BEGIN_ALLOW_THREADS
 	ret = dlboost_stream_set_epoch(self->stream, (uint32_t)epoch);
 	Py_END_ALLOW_THREADS
