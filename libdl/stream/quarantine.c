@@ -149,25 +149,12 @@ size_t dlb_quarantine_memory_bytes(const struct dlb_quarantine *quarantine)
 	       set->table_entries * sizeof(*set->table);
 }
 
-/*
- * What names a sample in the list: its path, and its place only where a file
- * may hold several.
- */
-static int sample_key(const struct dlboost_dataset *dataset, uint64_t sample_id,
-		      char path[PATH_BYTES], struct dlboost_sample *where)
+static bool is_folder(const struct dlboost_dataset *dataset)
 {
 	struct dlboost_dataset_info info;
-	int ret = dlboost_dataset_sample(dataset, sample_id, path, PATH_BYTES,
-					 where);
 
-	if (ret)
-		return ret;
 	dlboost_dataset_info(dataset, &info);
-	if (info.kind == DLBOOST_DATASET_FOLDER) {
-		where->offset_bytes = 0;
-		where->len_bytes = -1;
-	}
-	return 0;
+	return info.kind == DLBOOST_DATASET_FOLDER;
 }
 
 bool dlb_quarantine_knows(const struct dlb_quarantine *quarantine,
@@ -179,10 +166,15 @@ bool dlb_quarantine_knows(const struct dlb_quarantine *quarantine,
 	char path[PATH_BYTES];
 
 	if (!quarantine->given.nr ||
-	    sample_key(dataset, sample_id, path, &where))
+	    dlboost_dataset_sample(dataset, sample_id, path, sizeof(path),
+				   &where))
 		return false;
 	entry = dlb_quarantine_set_find(&quarantine->given, where.path,
 					where.offset_bytes, where.len_bytes);
+	/* The whole file, whatever its length was when it was found bad */
+	if (!entry && !where.offset_bytes && is_folder(dataset))
+		entry = dlb_quarantine_set_find(&quarantine->given, where.path,
+						0, -1);
 	if (!entry)
 		return false;
 	*status = entry->status;
@@ -196,14 +188,18 @@ void dlb_quarantine_add(struct dlb_quarantine *quarantine,
 	struct dlb_quarantine_entry entry = { .status = status, .count = 1 };
 	struct dlboost_sample where;
 	char path[PATH_BYTES];
-	int ret = sample_key(dataset, sample_id, path, &where);
+	int ret = dlboost_dataset_sample(dataset, sample_id, path, sizeof(path),
+					 &where);
 
-	if (!ret) {
+	/* A place only where a file may hold several samples */
+	entry.len_bytes = -1;
+	if (!ret && !is_folder(dataset)) {
 		entry.offset_bytes = where.offset_bytes;
 		entry.len_bytes = where.len_bytes;
+	}
+	if (!ret)
 		ret = dlb_quarantine_set_add(&quarantine->found, where.path,
 					     &entry);
-	}
 	if (ret && !quarantine->has_warned) {
 		quarantine->has_warned = true;
 		dlb_log(DLBOOST_LOG_WARN,

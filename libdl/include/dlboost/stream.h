@@ -86,12 +86,14 @@ enum dlboost_limit_stage {
  *	for the default of 0.001
  * @reject_warnings: 1 makes samples with decoder warnings CORRUPT
  * @slots: batches in memory; 0 for the formula of Documentation/streams.rst
- * @hold: batches the caller may keep at the same time; 0 for 2
+ * @hold: batches the caller may keep at the same time; 0 for 2, or for what
+ *	@slots leaves beside the window
  * @nr_engines: number of @engines
  * @quarantine_path: list of bad files, read at start and added to; or NULL
  * @engines: texts as for dlboost_engine_create(); NULL for one "cpu"
  * @states: state documents to resume from, one a rank of the old world, or
- *	one; NULL to begin
+ *	one; NULL to begin.  Seeds, order and epoch of the documents count,
+ *	not @seed, @augment_seed, @no_shuffle and @epoch
  * @nr_states: number of @states
  * @allow_repeat: 1 accepts state documents of ranks that saved at different
  *	steps; the samples between repeat
@@ -169,7 +171,8 @@ struct dlboost_stream_info {
  * struct dlboost_stream_stats - Counters since the stream was made
  * @samples: samples handed out
  * @batches: batches handed out
- * @bad: samples by status (index = status, entry 0 counts the good ones)
+ * @bad: samples by status (index = status, entry 0 counts the good ones), of
+ *	batches handed out or refused; a replaced sample counts as it was
  * @warned: samples with decoder warnings
  * @replaced: samples another one stands in for
  * @quarantined: samples skipped because the quarantine list names them
@@ -332,20 +335,22 @@ int dlboost_stream_set_epoch(struct dlboost_stream *stream, uint32_t epoch);
  * @stream: the stream
  * @timeout_ms: how long to wait at most; negative for no limit
  * @out: receives the batch with one reference for the caller, or NULL at the
- *	end of the epoch
+ *	end of the epoch; the call after that begins the next epoch
  *
  * Since: 0.1
  *
  * Return:
  * * %0		- success
- * * %-EBADMSG	- policy "fail" and a sample of this batch is bad: see
- *		  dlboost_stream_error(); the batch is consumed and the stream
- *		  goes on with the next call
+ * * %-EBADMSG	- policy "fail" and a sample of this batch is bad, or policy
+ *		  "skip-replace" and one failed for another reason than its
+ *		  file: see dlboost_stream_error(); the batch is consumed and
+ *		  the stream goes on with the next call
  * * %-EDQUOT	- more bad samples in this epoch than the budget allows; the
- *		  stream is at its end
+ *		  stream is at its end until dlboost_stream_set_epoch()
  * * %-ENOBUFS	- the caller holds all batches it may
  * * %-ETIMEDOUT - nothing was ready in time
- * * %-EINTR	- dlboost_stream_interrupt()
+ * * %-EINTR	- dlboost_stream_interrupt(), since the last such return
+ * * %-ENOMEM	- no memory for the order of the next epoch
  * * %-EPERM	- called in a child after fork()
  */
 int dlboost_stream_next(struct dlboost_stream *stream, int timeout_ms,

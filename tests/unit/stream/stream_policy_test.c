@@ -52,8 +52,10 @@ static void fail_raises_and_goes_on(void **state)
 	struct dlboost_stream_attr attr = policy_attr(DLBOOST_ON_ERROR_FAIL);
 	struct dlboost_stream *stream;
 	struct dlboost_stream_stats stats;
+	struct dlboost_result why;
 	struct dlboost_batch *batch;
 	char path[192];
+	uint64_t id;
 
 	(void)state;
 	folder_spoil(&folder, 11);
@@ -72,7 +74,13 @@ static void fail_raises_and_goes_on(void **state)
 		assert_non_null(strstr(dlboost_stream_error(stream),
 				       "NOT_AN_IMAGE"));
 		assert_non_null(strstr(dlboost_stream_error(stream), "HTML"));
+		assert_int_equal(dlboost_stream_bad_sample(stream, &id, &why),
+				 0);
+		assert_int_equal(id, 11);
+		assert_int_equal(why.status, DLBOOST_STATUS_NOT_AN_IMAGE);
 	}
+	assert_int_equal(dlboost_stream_bad_sample(stream, &id, &why),
+			 -ENODATA);
 	dlboost_stream_stats(stream, &stats);
 	assert_int_equal(stats.bad[DLBOOST_STATUS_NOT_AN_IMAGE], 1);
 	assert_int_equal(stats.bad[DLBOOST_STATUS_OK], N - 1);
