@@ -27,6 +27,9 @@ ARROWS = (
      r"libdl/(base|image|engine|stream)/|tests/(unit|fuzz|stress)/"),
     # Measures the resampling alone, below any public call
     (r"tests/bench/resample_bench\.c", r"libdl/(base|image)/|tests/"),
+    # Measures what is left of a stream when reading and decoding are taken off
+    (r"tests/bench/stream_overhead\.c",
+     r"libdl/(base|image|engine|stream)/|tests/"),
     (r"(tools|tests|Documentation)/", r"(tools|tests|Documentation)/"),
 )
 # Headers of other projects and the folders that may know them
