@@ -19,7 +19,7 @@ const struct core_dtype_info core_dtypes[CORE_NR_DTYPE] = {
 
 PyObject *core_array_new(struct core_state *state, struct core_memory *memory,
 			 void *data, enum core_dtype dtype, int ndim,
-			 const Py_ssize_t *shape, bool is_readonly)
+			 const Py_ssize_t *shape)
 {
 	Py_ssize_t stride = core_dtypes[dtype].bytes;
 	struct core_array *array;
@@ -35,7 +35,7 @@ PyObject *core_array_new(struct core_state *state, struct core_memory *memory,
 	array->data = data;
 	array->dtype = dtype;
 	array->ndim = ndim;
-	array->is_readonly = is_readonly;
+	array->is_readonly = false;
 	for (int i = ndim - 1; i >= 0; i--) {
 		array->shape[i] = shape[i];
 		array->strides[i] = stride;
@@ -58,8 +58,7 @@ PyObject *core_tensor_new(struct core_state *state, struct core_memory *memory,
 
 	/* A count below 0 stands for one picture without the batch axis */
 	return core_array_new(state, memory, data, (enum core_dtype)spec->dtype,
-			      count < 0 ? 3 : 4, count < 0 ? shape + 1 : shape,
-			      false);
+			      count < 0 ? 3 : 4, count < 0 ? shape + 1 : shape);
 }
 
 Py_ssize_t core_array_bytes(const struct core_array *array)
@@ -215,6 +214,7 @@ static PyObject *array_scalar(const struct core_array *array, const char *data)
 static PyObject *array_item(PyObject *self, Py_ssize_t idx)
 {
 	struct core_array *array = (struct core_array *)self;
+	PyObject *item;
 	char *data;
 
 	if (idx < 0 || idx >= array->shape[0]) {
@@ -226,10 +226,12 @@ static PyObject *array_item(PyObject *self, Py_ssize_t idx)
 	data = array->data + idx * array->strides[0];
 	if (array->ndim == 1)
 		return array_scalar(array, data);
-	return core_array_new(core_state_of(self),
+	item = core_array_new(core_state_of(self),
 			      core_memory_get(array->memory), data,
-			      array->dtype, array->ndim - 1, array->shape + 1,
-			      array->is_readonly);
+			      array->dtype, array->ndim - 1, array->shape + 1);
+	if (item)
+		((struct core_array *)item)->is_readonly = array->is_readonly;
+	return item;
 }
 
 static PyObject *array_repr(PyObject *self)

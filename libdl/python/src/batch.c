@@ -109,14 +109,18 @@ static PyObject *batch_vector(PyObject *obj, void *closure)
 	struct core_batch *self = (struct core_batch *)obj;
 	const struct batch_field *field = closure;
 	Py_ssize_t count = self->info.count;
+	PyObject *array;
 	void *data;
 
 	if (batch_check(self))
 		return NULL;
 	memcpy(&data, (char *)&self->info + field->offset_bytes, sizeof(data));
-	return core_array_new(core_state_of(obj),
-			      core_memory_of_batch(self->batch), data,
-			      field->dtype, 1, &count, true);
+	array = core_array_new(core_state_of(obj),
+			       core_memory_of_batch(self->batch), data,
+			       field->dtype, 1, &count);
+	if (array)
+		((struct core_array *)array)->is_readonly = true;
+	return array;
 }
 
 static PyObject *batch_epoch(PyObject *obj, void *closure)

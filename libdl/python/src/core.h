@@ -81,10 +81,10 @@ void core_memory_put(struct core_memory *memory);
 /* 0, or -1 with ForkError set when @pid is not this process */
 int core_check_pid(struct core_state *state, pid_t pid, const char *what);
 
-/* array.c: takes over @memory, also on failure */
+/* array.c: takes over @memory, also on failure; the array may be written to */
 PyObject *core_array_new(struct core_state *state, struct core_memory *memory,
 			 void *data, enum core_dtype dtype, int ndim,
-			 const Py_ssize_t *shape, bool is_readonly);
+			 const Py_ssize_t *shape);
 Py_ssize_t core_array_bytes(const struct core_array *array);
 PyObject *core_tensor_new(struct core_state *state, struct core_memory *memory,
 			  void *data, const struct dlboost_tensor_spec *spec,
