@@ -187,8 +187,12 @@ static int next_locked(struct dlboost_stream *stream, int timeout_ms,
 	if (stream->is_at_end)
 		ret = dlb_stream_begin_epoch_locked(stream, stream->epoch + 1,
 						    0, 0);
-	if (ret)
+	if (ret) {
+		dlb_sentence(stream->error, sizeof(stream->error),
+			     "no order for epoch %u: %s", stream->epoch + 1,
+			     strerror(-ret));
 		return ret;
+	}
 	if (stream->take_idx >= stream->nr_batches) {
 		stream->is_at_end = true;
 		*out = NULL;
