@@ -192,16 +192,28 @@ static void print_text_line(const struct verify_result *r)
 	printf("\n");
 }
 
+/* A place only where a file may hold several samples */
+static int list_bad(struct verify *verify, const struct verify_result *r,
+		    unsigned int status)
+{
+	struct dlboost_sample sample = r->sample;
+
+	sample.path = r->path;
+	if (!source_has_places(&verify->source, r->idx)) {
+		sample.offset_bytes = 0;
+		sample.len_bytes = -1;
+	}
+	return quarantine_add(&verify->bad_list, &sample, status);
+}
+
 static int verify_consume(void *arg, const void *result_arg)
 {
 	const struct verify_result *r = result_arg;
 	struct verify *verify = arg;
 	unsigned int status = r->result.status < DLBOOST_NR_STATUS ?
 			      r->result.status : DLBOOST_STATUS_CORRUPT;
-	struct dlboost_sample sample = r->sample;
 	int ret = 0;
 
-	sample.path = r->path;
 	verify->by_status[status]++;
 	verify->nr_bytes += r->nr_bytes;
 	verify->nr_warned += !status &&
@@ -211,7 +223,7 @@ static int verify_consume(void *arg, const void *result_arg)
 	verify->progress.done++;
 	verify->progress.nr_bad += status != DLBOOST_STATUS_OK;
 	if (status && verify->opts->quarantine)
-		ret = quarantine_add(&verify->bad_list, &sample, status);
+		ret = list_bad(verify, r, status);
 	if (!status && !verify->ctx->is_verbose)
 		return ret;
 	progress_hide();

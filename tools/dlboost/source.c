@@ -89,6 +89,7 @@ static int part_open(const struct context *ctx, const char *path,
 		return ret;
 	dlboost_dataset_info(part->dataset, &info);
 	part->nr_items = info.nr_samples;
+	part->has_places = info.kind == DLBOOST_DATASET_MANIFEST;
 	return TOOL_DONE;
 }
 
@@ -126,8 +127,8 @@ void source_close(struct source *source)
 	memset(source, 0, sizeof(*source));
 }
 
-int source_locate(const struct source *source, uint64_t idx,
-		  char buf[TOOL_PATH_BYTES], struct dlboost_sample *out)
+static const struct source_part *part_of(const struct source *source,
+					 uint64_t idx)
 {
 	unsigned int low = 0, high = source->nr_parts;
 
@@ -139,11 +140,24 @@ int source_locate(const struct source *source, uint64_t idx,
 		else
 			high = middle;
 	}
-	if (source->parts[low].dataset)
-		return dlboost_dataset_sample(source->parts[low].dataset,
-					      idx - source->parts[low].first_idx,
-					      buf, TOOL_PATH_BYTES, out);
-	if (snprintf(buf, TOOL_PATH_BYTES, "%s", source->parts[low].path) >=
+	return &source->parts[low];
+}
+
+bool source_has_places(const struct source *source, uint64_t idx)
+{
+	return part_of(source, idx)->has_places;
+}
+
+int source_locate(const struct source *source, uint64_t idx,
+		  char buf[TOOL_PATH_BYTES], struct dlboost_sample *out)
+{
+	const struct source_part *part = part_of(source, idx);
+
+	if (part->dataset)
+		return dlboost_dataset_sample(part->dataset,
+					      idx - part->first_idx, buf,
+					      TOOL_PATH_BYTES, out);
+	if (snprintf(buf, TOOL_PATH_BYTES, "%s", part->path) >=
 	    TOOL_PATH_BYTES)
 		return -ENAMETOOLONG;
 	*out = (struct dlboost_sample){ .path = buf, .label = -1,

@@ -13,6 +13,7 @@ struct source_part {
 	struct dlboost_dataset *dataset;	/* NULL: the file @path */
 	uint64_t first_idx;
 	uint64_t nr_items;
+	bool has_places;	/* a file may hold several samples */
 };
 
 struct source {
@@ -38,6 +39,7 @@ int source_open(const struct context *ctx, unsigned int nr_paths, char **paths,
 		const struct source_options *options, struct source *out);
 void source_close(struct source *source);
 /* Where item @idx stands; 0 or a negative error number.  Any thread. */
+bool source_has_places(const struct source *source, uint64_t idx);
 int source_locate(const struct source *source, uint64_t idx,
 		  char buf[TOOL_PATH_BYTES], struct dlboost_sample *out);
 
