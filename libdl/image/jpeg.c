@@ -8,8 +8,10 @@
  * ours, so that those parts outlive pictures while all that a picture needs
  * comes from the arena.  Tables (DQT, DHT) go to JPOOL_PERMANENT and would
  * survive into the next picture: their pointers are cleared before each, so
- * that no picture can be decoded with the tables of another.  libjpeg's own
- * manager is put back before jpeg_destroy_decompress().
+ * that no picture can be decoded with the tables of another.  So are the
+ * pointers to the stages: with merged upsampling there is no colour converter,
+ * and 2.1.5's jpeg_skip_scanlines() would write into that of the picture
+ * before.  libjpeg's own manager is put back before jpeg_destroy_decompress().
  *
  * Errors jump to dlb_jpeg_decode(); nothing between it and libjpeg owns
  * anything.  One thread.  Documentation/errors.rst, "Classes".
@@ -220,6 +222,22 @@ void dlb_jpeg_destroy(struct dlb_jpeg *jpeg)
 	free(jpeg);
 }
 
+/* What the picture before left in @cinfo is in memory that is gone */
+static void jpeg_forget(struct jpeg_decompress_struct *cinfo)
+{
+	memset(cinfo->quant_tbl_ptrs, 0, sizeof(cinfo->quant_tbl_ptrs));
+	memset(cinfo->dc_huff_tbl_ptrs, 0, sizeof(cinfo->dc_huff_tbl_ptrs));
+	memset(cinfo->ac_huff_tbl_ptrs, 0, sizeof(cinfo->ac_huff_tbl_ptrs));
+	cinfo->main = NULL;
+	cinfo->coef = NULL;
+	cinfo->post = NULL;
+	cinfo->entropy = NULL;
+	cinfo->idct = NULL;
+	cinfo->upsample = NULL;
+	cinfo->cconvert = NULL;
+	cinfo->cquantize = NULL;
+}
+
 void dlb_jpeg_start(struct dlb_jpeg *jpeg, const struct dlb_source *source)
 {
 	struct jpeg_decompress_struct *cinfo = &jpeg->cinfo;
@@ -230,9 +248,7 @@ void dlb_jpeg_start(struct dlb_jpeg *jpeg, const struct dlb_source *source)
 	dlb_jpeg_mem_init(&jpeg->mem, source->arena);
 	cinfo->mem = &jpeg->mem.pub;
 	jpeg_abort_decompress(cinfo);
-	memset(cinfo->quant_tbl_ptrs, 0, sizeof(cinfo->quant_tbl_ptrs));
-	memset(cinfo->dc_huff_tbl_ptrs, 0, sizeof(cinfo->dc_huff_tbl_ptrs));
-	memset(cinfo->ac_huff_tbl_ptrs, 0, sizeof(cinfo->ac_huff_tbl_ptrs));
+	jpeg_forget(cinfo);
 	jpeg->src.next_input_byte = source->bytes;
 	jpeg->src.bytes_in_buffer = source->len_bytes;
 }

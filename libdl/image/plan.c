@@ -72,53 +72,67 @@ static uint32_t plan_scale(const struct dlboost_image_info *info,
 	return 8;
 }
 
+struct axis_crop {
+	int64_t origin;
+	uint32_t in;
+	double box[2];
+};
+
 /*
  * One axis of the crop at the decoder's scale.  A mirrored axis starts at the
  * stored side's end, which the scaled picture rounds up.
  */
-static void plan_axis(uint32_t scale_num, uint32_t side, bool is_mirrored,
-		      uint32_t start, uint32_t len, int64_t *origin,
-		      uint32_t *in, double box[2])
+static struct axis_crop scale_axis(uint32_t scale_num, uint32_t side,
+				   bool is_mirrored, uint32_t start,
+				   uint32_t len)
 {
 	uint32_t scaled = scaled_side(side, scale_num);
 	double exact = (double)side * scale_num / 8;
 	double shift = is_mirrored ? scaled - exact : 0;
 	double first = (double)start * scale_num / 8 + shift;
 	double last = first + (double)len * scale_num / 8;
+	struct axis_crop axis = { .origin = (int64_t)floor(first) };
 
-	*origin = (int64_t)floor(first);
-	*in = (uint32_t)((int64_t)fmin(ceil(last), scaled) - *origin);
-	box[0] = first - (double)*origin;
-	box[1] = fmin(last - (double)*origin, *in);
+	axis.in = (uint32_t)((int64_t)fmin(ceil(last), scaled) - axis.origin);
+	axis.box[0] = first - (double)axis.origin;
+	axis.box[1] = fmin(last - (double)axis.origin, axis.in);
+	return axis;
 }
 
-static void plan_crop(struct dlb_plan *plan, uint32_t width, uint32_t height,
-		      uint32_t pad, const struct dlboost_geometry *g)
+static void plan_crop(struct dlb_plan *plan, uint32_t pad,
+		      const struct dlboost_geometry *g)
+{
+	struct dlb_resample_spec *spec = &plan->spec;
+
+	plan->crop_x = (int64_t)g->crop_x - pad;
+	plan->crop_y = (int64_t)g->crop_y - pad;
+	spec->in_w = g->crop_w;
+	spec->in_h = g->crop_h;
+	spec->box[2] = g->crop_w;
+	spec->box[3] = g->crop_h;
+}
+
+static void plan_scaled_crop(struct dlb_plan *plan, uint32_t width,
+			     uint32_t height, const struct dlboost_geometry *g)
 {
 	struct dlb_resample_spec *spec = &plan->spec;
 	bool u_mirrored = plan->is_swapped ? plan->is_y_mirrored :
 					     plan->is_x_mirrored;
 	bool v_mirrored = plan->is_swapped ? plan->is_x_mirrored :
 					     plan->is_y_mirrored;
-	double x[2], y[2];
+	struct axis_crop x = scale_axis(plan->scale_num, width, u_mirrored,
+					g->crop_x, g->crop_w);
+	struct axis_crop y = scale_axis(plan->scale_num, height, v_mirrored,
+					g->crop_y, g->crop_h);
 
-	if (plan->scale_num == 8) {
-		plan->crop_x = (int64_t)g->crop_x - pad;
-		plan->crop_y = (int64_t)g->crop_y - pad;
-		spec->in_w = g->crop_w;
-		spec->in_h = g->crop_h;
-		spec->box[2] = g->crop_w;
-		spec->box[3] = g->crop_h;
-		return;
-	}
-	plan_axis(plan->scale_num, width, u_mirrored, g->crop_x, g->crop_w,
-		  &plan->crop_x, &spec->in_w, x);
-	plan_axis(plan->scale_num, height, v_mirrored, g->crop_y, g->crop_h,
-		  &plan->crop_y, &spec->in_h, y);
-	spec->box[0] = x[0];
-	spec->box[1] = y[0];
-	spec->box[2] = x[1];
-	spec->box[3] = y[1];
+	plan->crop_x = x.origin;
+	plan->crop_y = y.origin;
+	spec->in_w = x.in;
+	spec->in_h = y.in;
+	spec->box[0] = x.box[0];
+	spec->box[1] = y.box[0];
+	spec->box[2] = x.box[1];
+	spec->box[3] = y.box[1];
 }
 
 static void plan_orient(struct dlb_plan *plan, uint32_t orientation)
@@ -149,7 +163,10 @@ int dlb_plan_init(struct dlb_plan *plan, const struct dlboost_image_info *info,
 			  plan_scale(info, g, recipe->pad) : 8;
 	plan->stored_w = scaled_side(info->width, plan->scale_num);
 	plan->stored_h = scaled_side(info->height, plan->scale_num);
-	plan_crop(plan, width, height, recipe->pad, g);
+	if (plan->scale_num == 8)
+		plan_crop(plan, recipe->pad, g);
+	else
+		plan_scaled_crop(plan, width, height, g);
 	spec->resize_w = g->resize_w;
 	spec->resize_h = g->resize_h;
 	spec->window_x = g->window_x;
@@ -166,23 +183,24 @@ int dlb_plan_init(struct dlb_plan *plan, const struct dlboost_image_info *info,
 	return 0;
 }
 
-/* [first, last) of an upright axis -> padding before, pixels, padding behind */
-static void need_axis(int64_t first, int64_t last, uint32_t side,
-		      uint32_t *before, uint32_t *start, uint32_t *end,
-		      uint32_t *behind)
+struct axis_need {
+	uint32_t before, start, end, behind;
+};
+
+/* [first, last) of an upright axis: padding before, pixels, padding behind */
+static struct axis_need need_axis(int64_t first, int64_t last, uint32_t side)
 {
 	int64_t lo = first < 0 ? 0 : first;
 	int64_t hi = last > (int64_t)side ? (int64_t)side : last;
 
-	if (lo >= hi) {
-		*before = (uint32_t)(last - first);
-		*behind = *start = *end = 0;
-		return;
-	}
-	*before = (uint32_t)(lo - first);
-	*behind = (uint32_t)(last - hi);
-	*start = (uint32_t)lo;
-	*end = (uint32_t)hi;
+	if (lo >= hi)
+		return (struct axis_need){ .before = (uint32_t)(last - first) };
+	return (struct axis_need){
+		.before = (uint32_t)(lo - first),
+		.start = (uint32_t)lo,
+		.end = (uint32_t)hi,
+		.behind = (uint32_t)(last - hi),
+	};
 }
 
 static void mirror(uint32_t side, uint32_t *start, uint32_t *end)
@@ -197,23 +215,27 @@ void dlb_plan_need(struct dlb_plan *plan, const struct dlb_extent *need)
 {
 	uint32_t up_w = plan->is_swapped ? plan->stored_h : plan->stored_w;
 	uint32_t up_h = plan->is_swapped ? plan->stored_w : plan->stored_h;
-	uint32_t u0, u1, v0, v1;
+	struct axis_need u = need_axis(plan->crop_x + need->x0,
+				       plan->crop_x + need->x1, up_w);
+	struct axis_need v = need_axis(plan->crop_y + need->y0,
+				       plan->crop_y + need->y1, up_h);
 	struct dlb_rect *r = &plan->rect;
 
-	need_axis(plan->crop_x + need->x0, plan->crop_x + need->x1, up_w,
-		  &plan->fill_left, &u0, &u1, &plan->fill_right);
-	need_axis(plan->crop_y + need->y0, plan->crop_y + need->y1, up_h,
-		  &plan->fill_top, &v0, &v1, &plan->fill_bottom);
 	*r = (struct dlb_rect){ 0 };
-	if (u0 == u1 || v0 == v1) {
+	if (u.start == u.end || v.start == v.end) {
 		/* Padding alone: the whole need is rows of it */
 		plan->fill_left = need->x1 - need->x0;
 		plan->fill_top = need->y1 - need->y0;
 		plan->fill_right = plan->fill_bottom = 0;
 		return;
 	}
-	*r = plan->is_swapped ? (struct dlb_rect){ v0, u0, v1, u1 } :
-				(struct dlb_rect){ u0, v0, u1, v1 };
+	plan->fill_left = u.before;
+	plan->fill_right = u.behind;
+	plan->fill_top = v.before;
+	plan->fill_bottom = v.behind;
+	*r = plan->is_swapped ?
+	     (struct dlb_rect){ v.start, u.start, v.end, u.end } :
+	     (struct dlb_rect){ u.start, v.start, u.end, v.end };
 	if (plan->is_x_mirrored)
 		mirror(plan->stored_w, &r->x0, &r->x1);
 	if (plan->is_y_mirrored)

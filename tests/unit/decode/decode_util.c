@@ -38,6 +38,15 @@ static uint8_t pattern(uint32_t x, uint32_t y, uint32_t c, uint64_t *state)
 	return (uint8_t)((slope & 127) + check + rng_below(state, 68));
 }
 
+/* Waves of a few hundred pixels and a little noise */
+static uint8_t smooth(uint32_t x, uint32_t y, uint32_t c, uint64_t *state)
+{
+	uint32_t wave = (x * (1 + c) + y * (3 - c)) % 420;
+
+	return (uint8_t)((wave < 210 ? wave : 420 - wave) +
+			 rng_below(state, 8));
+}
+
 static void make_scans(struct jpeg_compress_struct *c, const struct make *how,
 		       jpeg_scan_info *scans)
 {
@@ -96,6 +105,8 @@ struct blob make_jpeg(const struct make *how)
 	jpeg_scan_info scans[4];
 	unsigned char *out = NULL;
 	unsigned long len = 0;
+	uint8_t (*draw)(uint32_t x, uint32_t y, uint32_t c, uint64_t *state) =
+		how->is_smooth ? smooth : pattern;
 	uint64_t state = how->seed + 1;
 	JSAMPROW row;
 
@@ -110,7 +121,7 @@ struct blob make_jpeg(const struct make *how)
 		for (uint32_t x = 0; x < how->width; x++)
 			for (int i = 0; i < c.input_components; i++)
 				row[x * (uint32_t)c.input_components + i] =
-					pattern(x, c.next_scanline, i, &state);
+					draw(x, c.next_scanline, i, &state);
 		jpeg_write_scanlines(&c, &row, 1);
 	}
 	jpeg_finish_compress(&c);
@@ -155,6 +166,29 @@ struct blob make_png(uint32_t width, uint32_t height, int colour_type,
 	spng_ctx_free(ctx);
 	free(pixels);
 	return png;
+}
+
+struct blob with_orientation(const struct blob *file, uint8_t value,
+			     bool is_little)
+{
+	static const uint8_t little[] = {
+		0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0,
+		8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0,
+	};
+	static const uint8_t big[] = {
+		0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42,
+		0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0,
+		0, 0, 0, 0,
+	};
+	struct blob out = { malloc(file->len + sizeof(big)),
+			    file->len + sizeof(big) };
+
+	memcpy(out.bytes, file->bytes, 2);
+	memcpy(out.bytes + 2, is_little ? little : big, sizeof(big));
+	memcpy(out.bytes + 2 + sizeof(big), file->bytes + 2, file->len - 2);
+	out.bytes[2 + (is_little ? 28 : 29)] = value;
+	return out;
 }
 
 struct blob read_file(const char *path)

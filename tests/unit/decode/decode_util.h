@@ -44,6 +44,7 @@ struct make {
 	int quality;			/* 0: 90 */
 	bool has_no_markers;		/* neither JFIF nor Adobe */
 	int nr_scans;			/* progressive: only the first ones */
+	bool is_smooth;			/* slopes alone, as in a photograph */
 	uint64_t seed;
 };
 
@@ -62,6 +63,9 @@ struct blob make_jpeg(const struct make *how);
 /* channels 1..4 of 8 bits; free() @bytes */
 struct blob make_png(uint32_t width, uint32_t height, int colour_type,
 		     int depth, bool is_interlaced, uint64_t seed);
+/* A copy with an EXIF segment of one entry behind SOI; free() @bytes */
+struct blob with_orientation(const struct blob *file, uint8_t value,
+			     bool is_little);
 struct blob read_file(const char *path);
 
 struct opinion plain_decode(const uint8_t *bytes, size_t len);

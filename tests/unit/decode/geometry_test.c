@@ -32,30 +32,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* APP1 with one entry, behind SOI */
-static struct blob with_orientation(const struct blob *file, uint8_t value,
-				    bool is_little)
-{
-	static const uint8_t little[] = {
-		0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0,
-		8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-		0, 0, 0, 0,
-	};
-	static const uint8_t big[] = {
-		0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42,
-		0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0,
-		0, 0, 0, 0,
-	};
-	struct blob out = { malloc(file->len + sizeof(big)),
-			    file->len + sizeof(big) };
-
-	memcpy(out.bytes, file->bytes, 2);
-	memcpy(out.bytes + 2, is_little ? little : big, sizeof(big));
-	memcpy(out.bytes + 2 + sizeof(big), file->bytes + 2, file->len - 2);
-	out.bytes[2 + (is_little ? 28 : 29)] = value;
-	return out;
-}
-
 /*
  * Where EXIF says row 0 and column 0 of the stored picture lie: CIPA DC-008,
  * table of the Orientation tag.  Turn one pixel of the upright picture back.
