@@ -38,7 +38,7 @@ WRONG = [
     (["run", "{good}", "--engine", "cpu:worker=1"], "workers"),
     (["run", "{good}/cat/00.jpg"], "is a picture"),
     (["decode", "{good}/cat/00.jpg", "-j", "--out", "-"], "standard output"),
-    (["recipe", "shwo"], "did you mean 'show'"),
+    (["recipe", "shov"], "did you mean 'show'"),
     (["recipe", "show"], "needs the name of a recipe"),
     (["recipe", "show", "cifar-tain"], "cifar-train"),
     (["engine", "show", "cup"], "did you mean 'cpu'"),

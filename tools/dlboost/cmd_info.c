@@ -308,7 +308,7 @@ static const struct option_row rows[] = {
 	{ .name = "histogram", .type = OPTION_TEXT, .metavar = "FILE.png",
 	  .complete = COMPLETE_FILE,
 	  .offset = offsetof(struct info_opts, histogram),
-	  .help = "draw distributions of sizes, aspects, bytes, labels" },
+	  .help = "draw the distributions" },
 	{ .name = "index", .type = OPTION_TEXT, .metavar = "FILE",
 	  .complete = COMPLETE_FILE,
 	  .offset = offsetof(struct info_opts, index),
