@@ -84,6 +84,8 @@ class OptionError(Error, ValueError):
 class NotFound(Error, FileNotFoundError):
     """No such file or folder."""
 
+    errno: int
+
 
 class OutOfMemory(Error, MemoryError):
     """The memory a Loader declares at its start cannot be had."""
