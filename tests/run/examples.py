@@ -39,7 +39,7 @@ def make_pictures(folder):
 
 def call(command, folder):
     env = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "libdl"),
-           "PYTHONPATH": os.environ.get("DLBOOST_PYTHONPATH", ""),
+           "PYTHONPATH": str(BUILD / "libdl/python"),
            "XDG_CACHE_HOME": str(folder / "cache")}
     return subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, env=env,
@@ -78,7 +78,7 @@ def c_examples(report, folder, good, mixed):
                    r"3x96x96, 110592 bytes\n(epoch \d: \d+x\d+ at .*\n){3}"),
         "decode": ([picture], r"224x224, first value -?\d+\.\d+\n"),
         "probe": ([picture, mixed / "one/c.jpg"],
-                  r"JPEG 160x120, OK.*\n.*EMPTY 0x0, NOT_AN_IMAGE"),
+                  r"JPEG 160x120, OK.*\n.*empty 0x0, NOT_AN_IMAGE"),
         "engine": ([picture], r"cpu: .*\n(.*\n)*cpu:workers=1 says OK"),
         "dataset": ([good], rf"{NR_GOOD} samples, 2 classes(.*\n)+.*class cat\n"),
         "stream": ([good], rf"(epoch \d: {NR_GOOD} samples, sum .*\n){{2}}"),

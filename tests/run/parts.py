@@ -17,7 +17,6 @@ Gate = collections.namedtuple("Gate", "script level about")
 PYTHON = "/usr/bin/python3"
 BUILD = ROOT / "build"
 GCC = BUILD / "gcc"
-CORPUS = os.environ.get("DLBOOST_TEST_CORPUS")
 ALL = ["-Dtools=enabled", "-Dtests=enabled", "-Dpython=auto", "--werror"]
 SANITIZER_ENV = {
     # dlopen()ed Python and the loader's own caches are not ours to free
@@ -85,14 +84,6 @@ def run_gates(level):
 
 def run_property(tally):
     tap(tally, "property", [PYTHON, ROOT / "tests/golden/property_test.py"],
-        env=tool_env())
-
-
-def run_corpus(tally):
-    if not CORPUS:
-        tally.skip("hard corpus", "DLBOOST_TEST_CORPUS is not set")
-        return
-    tap(tally, "corpus", [PYTHON, ROOT / "tests/golden/corpus_test.py"],
         env=tool_env())
 
 
@@ -173,7 +164,6 @@ PARTS = [
     Part("gates", "fast", "cheap gates", run_gates("fast")),
     Part("slow-gates", "full", "gates that take their time", run_gates("full")),
     Part("property", "full", "random cases against Pillow", run_property),
-    Part("corpus", "full", "hard pictures, status of each", run_corpus),
     Part("cli", "full", "the command", run_cli),
     Part("python", "full", "the Python package", run_python),
     Part("examples", "full", "examples of README, man pages and Documentation",
