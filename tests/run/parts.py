@@ -62,8 +62,17 @@ def run_build(tally):
     meson_setup(tally, "gcc", ALL)
 
 
+def without(*suites):
+    return [word for suite in suites for word in ("--no-suite", suite)]
+
+
 def run_unit(tally):
-    meson_test(tally, "gcc", arguments=["--no-suite", "python", "--no-suite", "cli"])
+    meson_test(tally, "gcc", arguments=without("slow", "stress", "python"))
+
+
+def run_slow(tally):
+    meson_test(tally, "gcc", name="slow", arguments=["--suite", "slow",
+                                                     "--suite", "stress"])
 
 
 def run_golden(tally):
@@ -103,25 +112,25 @@ def run_examples(tally):
 
 def run_clang(tally):
     if meson_setup(tally, "clang", ALL, env={"CC": "clang"}):
-        meson_test(tally, "clang")
+        meson_test(tally, "clang", arguments=without("slow", "python"))
 
 
 def run_asan(tally):
     if meson_setup(tally, "asan", [*ALL, "-Dbuildtype=debugoptimized",
                                    "-Dpython=disabled",
                                    "-Db_sanitize=address,undefined"]):
-        meson_test(tally, "asan", env=SANITIZER_ENV)
+        meson_test(tally, "asan", arguments=without("slow"), env=SANITIZER_ENV)
 
 
 def run_tsan(tally):
     if meson_setup(tally, "tsan", [*ALL, "-Dbuildtype=debugoptimized",
                                    "-Dpython=disabled",
                                    "-Db_sanitize=thread"]):
-        meson_test(tally, "tsan", env=SANITIZER_ENV)
+        meson_test(tally, "tsan", arguments=without("slow"), env=SANITIZER_ENV)
 
 
 def run_nosimd(tally):
-    meson_test(tally, "gcc", name="nosimd",
+    meson_test(tally, "gcc", name="nosimd", arguments=without("slow", "python"),
                env={"JSIMD_FORCENONE": "1", "DLBOOST_SIMD": "c"})
 
 
@@ -149,10 +158,6 @@ def run_long_fuzz(tally):
              env=SANITIZER_ENV, timeout_s=86400)
 
 
-def run_aarch64(tally):
-    tap(tally, "aarch64", [ROOT / "tests/run/aarch64.sh"], timeout_s=600)
-
-
 def run_fresh(tally):
     tap(tally, "fresh", [ROOT / "tests/run/fresh.sh"], timeout_s=3600)
 
@@ -163,6 +168,7 @@ PARTS = [
     Part("golden", "fast", "golden table on the cpu engine", run_golden),
     Part("gates", "fast", "cheap gates", run_gates("fast")),
     Part("slow-gates", "full", "gates that take their time", run_gates("full")),
+    Part("slow", "full", "stress; order and NEON code on arm64 under qemu", run_slow),
     Part("property", "full", "random cases against Pillow", run_property),
     Part("cli", "full", "the command", run_cli),
     Part("python", "full", "the Python package", run_python),
@@ -173,7 +179,6 @@ PARTS = [
     Part("asan", "full", "unit tests under ASan and UBSan", run_asan),
     Part("tsan", "full", "unit tests under TSan", run_tsan),
     Part("fuzz", "full", "fuzz targets, a short run each", run_fuzz),
-    Part("aarch64", "full", "NEON code under qemu", run_aarch64),
     Part("long-fuzz", "long", "fuzz targets, FUZZ_SECONDS each", run_long_fuzz),
     Part("fresh", "long", "both commands in a fresh Debian", run_fresh),
 ]

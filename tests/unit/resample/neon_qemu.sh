@@ -4,7 +4,7 @@
 # The NEON kernels, proven on another machine: cross-compiles the resample layer
 # and its tests alone (no cmocka, no libjpeg) and runs them under qemu-user.
 # cmocka is not there for the other machine, so mini/cmocka.h stands in for it.
-# Exit 77 (skipped) when a tool is missing; the line says which.
+# Prints TAP; skipped when a tool is missing, which the line names.
 #
 # usage: neon_qemu.sh [work folder]
 set -eu
@@ -17,7 +17,7 @@ qemu=${QEMU:-qemu-aarch64-static}
 for tool in "$cc" "$qemu"; do
 	if ! command -v "$tool" >/dev/null; then
 		echo "1..0 # SKIP $tool is not installed (gcc-aarch64-linux-gnu, qemu-user-static)"
-		exit 77
+		exit 0
 	fi
 done
 
