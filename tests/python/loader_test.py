@@ -209,6 +209,7 @@ def test_info_and_stats(photos):
         for _ in loader:
             pass
         stats = loader.stats()
+    assert loader.stats()["samples"] == 21  # closed, and still to be asked
     assert stats["samples"] == 21
     assert stats["batches"] == 6
     assert stats["encoded_bytes"] == sum(

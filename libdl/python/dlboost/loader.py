@@ -7,13 +7,14 @@ part's.  Documentation/python.rst is the manual.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
 from ._core import Batch
-from .errors import Error, OptionError
+from .errors import Error, ForkError, OptionError
 from .pictures import PROFILES, WARNINGS, PathLike, choice, text_bytes
 
 __all__ = ["Loader"]
@@ -222,6 +223,7 @@ class Loader:
         self._dataset_info = self._dataset.info()
         self._classes: list[str] | None = None
         self._pass = 0
+        self._stats: dict[str, Any] | None = None
         self._adopt(self._create(documents))
 
     def _create(self, documents: tuple[bytes, ...]) -> _core.Stream:
@@ -361,8 +363,11 @@ class Loader:
         Times in ns and sizes in bytes, as the keys say; "bad" counts samples
         by name of status; "limit_stage" is "storage", "decode-cpu", "device",
         "transfer", "consumer" or "unknown", "limit_share" its share of the
-        wall time.  May be called from any thread.
+        wall time.  May be called from any thread; after close(), the counters
+        at that moment.
         """
+        if self._stats is not None:
+            return dict(self._stats)
         return self._stream.stats()
 
     def info(self) -> dict[str, Any]:
@@ -376,6 +381,10 @@ class Loader:
         Batches still alive stay readable.  From another thread: ends a
         waiting next() there with an Error.
         """
+        if not self.closed:
+            # A child of fork() may close what it cannot ask
+            with contextlib.suppress(ForkError):
+                self._stats = self._stream.stats()
         self._stream.close()
 
     def __enter__(self) -> Loader:
