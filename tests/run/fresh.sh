@@ -93,13 +93,13 @@ git -c safe.directory='*' clone -q --no-hardlinks . "$root/src" >"$log" 2>&1
 report $? "clone"
 
 # Somebody who is not root gets the one command and nothing is installed
-inside useradd -m visitor >"$log" 2>&1
-inside sh -c 'cp -r /src /home/visitor && chown -R visitor /home/visitor' \
+inside useradd -m -d /srv/visitor visitor >"$log" 2>&1
+inside sh -c 'cp -r /src /srv/visitor && chown -R visitor /srv/visitor' \
 	>"$log" 2>&1
 inside su visitor -c 'cd ~/src && ! make demo' >"$log" 2>&1 &&
 	grep -q 'sudo .*apt-get install' "$log"
 report $? "make demo without root names the one command and stops"
-rm -rf "$root/home/visitor/src"
+rm -rf "$root/srv/visitor/src"
 
 for target in "$@"; do
 	begin=$SECONDS
@@ -110,8 +110,8 @@ done
 
 # With everything there, root is needed no more
 if [ "$1" = demo ] && [ $failed -eq 0 ]; then
-	inside sh -c 'cp -r /src /home/visitor && rm -rf /home/visitor/src/build &&
-		chown -R visitor /home/visitor && su visitor -c "cd ~/src && make demo"' \
+	inside sh -c 'cp -r /src /srv/visitor && rm -rf /srv/visitor/src/build &&
+		chown -R visitor /srv/visitor && su visitor -c "cd ~/src && make demo"' \
 		>"$log" 2>&1
 	report $? "make demo without root, nothing missing"
 fi
