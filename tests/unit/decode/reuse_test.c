@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "decode_util.h"
+#include "image/jpeg.h"
 
 #define NR_FILES 12
 #define MAX_BYTES (200 * 200 * 3)
@@ -127,10 +128,40 @@ static void decoders_remember_nothing(void **state)
 	dlboost_decoder_destroy(worn);
 }
 
+/* Left over pointers are not merely unused: libjpeg tests some against NULL */
+static void no_stage_outlives_its_picture(void **state)
+{
+	struct dlboost_result r;
+	struct dlb_arena arena;
+	struct dlb_source source = {
+		.bytes = files[0].bytes, .len_bytes = files[0].len,
+		.arena = &arena, .result = &r,
+	};
+	struct dlb_jpeg *jpeg;
+	static int left_over[64];
+
+	assert_int_equal(dlb_arena_init(&arena, 1 << 20), 0);
+	assert_int_equal(dlb_jpeg_create(&jpeg), 0);
+	jpeg->cinfo.cconvert = (void *)left_over;
+	jpeg->cinfo.upsample = (void *)left_over;
+	jpeg->cinfo.entropy = (void *)left_over;
+	jpeg->cinfo.quant_tbl_ptrs[3] = (void *)left_over;
+	jpeg->cinfo.ac_huff_tbl_ptrs[3] = (void *)left_over;
+	dlb_jpeg_start(jpeg, &source);
+	assert_null(jpeg->cinfo.cconvert);
+	assert_null(jpeg->cinfo.upsample);
+	assert_null(jpeg->cinfo.entropy);
+	assert_null(jpeg->cinfo.quant_tbl_ptrs[3]);
+	assert_null(jpeg->cinfo.ac_huff_tbl_ptrs[3]);
+	dlb_jpeg_destroy(jpeg);
+	dlb_arena_fini(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decoders_remember_nothing),
+		cmocka_unit_test(no_stage_outlives_its_picture),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
