@@ -221,6 +221,33 @@ static void tables_stay_as_promised(void **state)
 	dlb_coeff_cache_destroy(cache);
 }
 
+/*
+ * A table of every age is found, or made again, and is whole after a new one
+ * took whatever place was next
+ */
+static void old_tables_outlive_a_miss(void **state)
+{
+	struct dlb_coeff_cache *cache;
+
+	(void)state;
+	assert_int_equal(dlb_coeff_cache_create(0, &cache), 0);
+	for (uint32_t i = 256; i < 9000; i++) {
+		/* 7 KiB each: four fill a segment, some thirty the cache */
+		uint32_t age = 1 + i * 7 % 41;
+		const struct dlb_coeffs *old, *new;
+		uint64_t hash;
+
+		old = get(cache, 9000 + i - age, 600, DLBOOST_FILTER_NEAREST);
+		assert_int_equal(old->first[0],
+				 (uint32_t)((9000 + i - age) / 600.0 * 0.5));
+		hash = hash_table(old);
+		new = get(cache, 9000 + i, 600, DLBOOST_FILTER_NEAREST);
+		assert_true(hash == hash_table(old));
+		assert_int_equal(new->axis.in, 9000 + i);
+	}
+	dlb_coeff_cache_destroy(cache);
+}
+
 /* Two tables at once: horizontal and vertical, through many misses */
 static void pairs_stay_together(void **state)
 {
@@ -252,6 +279,7 @@ int main(void)
 		cmocka_unit_test(weights_stay_in_bounds),
 		cmocka_unit_test(parts_agree_with_the_whole),
 		cmocka_unit_test(tables_stay_as_promised),
+		cmocka_unit_test(old_tables_outlive_a_miss),
 		cmocka_unit_test(pairs_stay_together),
 	};
 
