@@ -26,7 +26,7 @@ CASES = {
     "run": ["run", "{good}", *FAST],
     "run with everything": ["run", "{bad}", *FAST, "--on-error", "zero",
                             "--max-bad", "1", "--digest", "--contact-sheet",
-                            "{tmp}/s.png", "--out", "{tmp}/out", "--state-out",
+                            "{tmp}/s.png", "--state-out",
                             "{tmp}/state", "--quarantine", "{tmp}/q"],
     "index": ["index", "{good}"],
     "info": ["info", "{bad}"],

@@ -44,6 +44,15 @@ def test_out_holds_every_sample_once(dlboost, good, tmp_path):
         assert path.split("/")[-2] == sorted(COLOURS)[label]
 
 
+def test_out_is_never_mixed_with_another_run(dlboost, good, tmp_path):
+    args = ["run", good, "--recipe", SMALL, "--out", tmp_path / "out"]
+    dlboost.run(*args)
+    before = (tmp_path / "out/manifest.jsonl").read_bytes()
+    _, err = dlboost.run(*args, code=1)
+    assert "another run" in err
+    assert (tmp_path / "out/manifest.jsonl").read_bytes() == before
+
+
 def test_shuffles_and_no_shuffle_does_not(dlboost, good, tmp_path):
     for name, args in (("a", []), ("b", ["--seed", "1"]),
                        ("c", ["--no-shuffle"])):

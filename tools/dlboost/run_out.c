@@ -2,8 +2,7 @@
 /*
  * Batches as files: images, labels, ids and status of each as .npy, and
  * manifest.jsonl, one line a batch with the paths of its samples.  The
- * manifest gets its name when the run is over, so that a folder with one is
- * whole.
+ * manifest gets its name when the run is over and every batch in it is whole.
  */
 #include "run.h"
 
@@ -63,6 +62,12 @@ int run_out_open(struct run *run)
 	    asprintf(&out->manifest_temporary, "%s.part",
 		     out->manifest_path) < 0)
 		return out_failed(out->folder, ENOMEM);
+	/* A resumed run counts its batches from 0 again: never into the same */
+	if (!access(out->manifest_path, F_OK)) {
+		msg_error("%s: has batches of another run in it; name a new "
+			  "folder", out->folder);
+		return TOOL_FAILED;
+	}
 	out->manifest = fopen(out->manifest_temporary, "we");
 	if (!out->manifest)
 		return out_failed(out->manifest_temporary, errno);
@@ -174,8 +179,8 @@ int run_out_close(struct run *run)
 			error = errno ? errno : EIO;
 		if (fclose(out->manifest) && !error)
 			error = errno;
-		if (!error && rename(out->manifest_temporary,
-				     out->manifest_path))
+		if (!error && run->end != RUN_FAILED &&
+		    rename(out->manifest_temporary, out->manifest_path))
 			error = errno;
 		if (error)
 			ret = out_failed(out->manifest_path, error);

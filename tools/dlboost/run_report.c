@@ -101,7 +101,7 @@ static void print_outputs(const struct run *run)
 		printf("digest        sha256:%s\n", run->digest_hex);
 	if (run->has_sheet)
 		printf("contact sheet %s\n", opts->contact_sheet);
-	if (opts->out)
+	if (opts->out && run->end != RUN_FAILED)
 		printf("batches       %s\n", opts->out);
 	if (opts->quarantine)
 		printf("quarantine    %s\n", opts->quarantine);

@@ -27,9 +27,13 @@ struct table_row {
 /* @folder/@below, if a table is in it */
 static char *with_table(const char *folder, const char *below)
 {
-	char *path = NULL, *table = NULL;
+	char *path = NULL, *table = NULL, *joined = NULL;
 
-	if (asprintf(&path, "%s%s", folder, below) < 0)
+	if (asprintf(&joined, "%s%s", folder, below) < 0)
+		return NULL;
+	path = realpath(joined, NULL);
+	free(joined);
+	if (!path)
 		return NULL;
 	if (asprintf(&table, "%s/table.tsv", path) >= 0 &&
 	    !access(table, R_OK)) {

@@ -23,13 +23,17 @@ static void signals_handle(int signo)
 
 void signals_install(void)
 {
-	struct sigaction action = { .sa_handler = signals_handle };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = signals_handle }, old;
 
 	sigemptyset(&action.sa_mask);
 	action.sa_flags = (int)SA_RESETHAND;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		/* What nohup or a shell's "&" asked to be ignored stays so */
+		if (!sigaction(signals[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
 }
 
 void signals_set_hook(void (*hook)(void))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Synthetic pictures for "dlboost bench" without a data set: smoothed noise of
- * several scales, quality 95, 4:2:0, which gives about the bits per pixel of a
- * photograph.  A stand-in only; the command says so.
+ * several scales, quality 95, 4:2:0, which gives about the four bits per pixel of
+ * a photograph.  A stand-in only; the command says so.
  */
 #include "builtin.h"
 
@@ -41,6 +41,9 @@ static unsigned int smooth_noise(unsigned int x, unsigned int y,
 	return (top * (step - fy) + bottom * fy) >> (2 * shift);
 }
 
+/* How strong each scale is, coarse to fine; their sum is 64 */
+static const unsigned int weights[NR_SCALES] = { 14, 10, 8, 8, 10, 14 };
+
 static void fill_row(uint8_t *row, unsigned int width, unsigned int y,
 		     unsigned int seed)
 {
@@ -48,12 +51,13 @@ static void fill_row(uint8_t *row, unsigned int width, unsigned int y,
 		for (unsigned int c = 0; c < 3; c++) {
 			unsigned int value = 0;
 
-			/* Each finer scale at half the strength */
+			/* The finer scales are grey, as in photographs */
 			for (unsigned int s = 0; s < NR_SCALES; s++)
-				value += smooth_noise(x, y, NR_SCALES - s,
+				value += weights[s] *
+					 smooth_noise(x, y, NR_SCALES - s,
 						      seed * 31 + s * 3 +
-						      c * (s < 3)) >> s;
-			row[3 * x + c] = (uint8_t)(value / 2);
+						      c * (s < 3));
+			row[3 * x + c] = (uint8_t)(value / 64);
 		}
 	}
 }
