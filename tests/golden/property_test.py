@@ -15,11 +15,14 @@ import subprocess
 import sys
 
 import numpy
-from PIL import Image
+from PIL import Image, ImageFile
 
 import reference
 from dlboost_ctypes import Library
 from reference import CIFAR, IMAGENET, Cast, Geometry
+
+# Pillow codes a progressive file in one buffer, by default too small for noise
+ImageFile.MAXBLOCK = 1 << 24
 
 ENCODINGS = [
     # (sampling for cjpeg, options)
