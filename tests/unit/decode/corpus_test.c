@@ -198,9 +198,6 @@ static int setup(void **state)
 	char *path;
 	FILE *f;
 
-	corpus = getenv("DLBOOST_TEST_CORPUS");
-	if (!corpus)
-		return 0;
 	if (asprintf(&path, "%s/INDEX.tsv", corpus) < 0)
 		return -1;
 	f = fopen(path, "r");
@@ -212,14 +209,6 @@ static int setup(void **state)
 		read_entry(header, line);
 	fclose(f);
 	return nr_entries ? 0 : -1;
-}
-
-static void skip_without_corpus(void)
-{
-	if (corpus)
-		return;
-	print_message("DLBOOST_TEST_CORPUS names no folder\n");
-	skip();
 }
 
 struct run {
@@ -298,13 +287,11 @@ static void check_status(enum dlboost_profile profile)
 
 static void status_exact(void **state)
 {
-	skip_without_corpus();
 	check_status(DLBOOST_PROFILE_EXACT);
 }
 
 static void status_fast(void **state)
 {
-	skip_without_corpus();
 	check_status(DLBOOST_PROFILE_FAST);
 }
 
@@ -313,7 +300,6 @@ static void status_of_one_pixel(void **state)
 {
 	struct run run;
 
-	skip_without_corpus();
 	run = start(DLBOOST_PROFILE_EXACT, false);
 	for (size_t i = 0; i < nr_entries; i++) {
 		struct dlboost_geometry g = crop_geometry(0, 0, 1, 1);
@@ -338,7 +324,6 @@ static void reject_warnings(void **state)
 {
 	struct run run;
 
-	skip_without_corpus();
 	run = start(DLBOOST_PROFILE_EXACT, true);
 	for (size_t i = 0; i < nr_entries; i++) {
 		struct blob file = load(&entries[i]);
@@ -392,7 +377,6 @@ static void pixels_of_djpeg(void **state)
 	unsigned int nr_compared = 0;
 	struct run run;
 
-	skip_without_corpus();
 	run = start(DLBOOST_PROFILE_EXACT, false);
 	for (size_t i = 0; i < nr_entries; i++) {
 		const struct entry *e = &entries[i];
@@ -425,7 +409,6 @@ static void probe_agrees(void **state)
 {
 	struct run run;
 
-	skip_without_corpus();
 	run = start(DLBOOST_PROFILE_EXACT, false);
 	for (size_t i = 0; i < nr_entries; i++) {
 		struct blob file = load(&entries[i]);
@@ -470,6 +453,12 @@ int main(void)
 		cmocka_unit_test(probe_agrees),
 	};
 
+	/* cmocka writes its own skips as "not ok": say it for the whole file */
+	corpus = getenv("DLBOOST_TEST_CORPUS");
+	if (!corpus) {
+		puts("1..0 # SKIP DLBOOST_TEST_CORPUS names no folder");
+		return 0;
+	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, setup, NULL);
 }
