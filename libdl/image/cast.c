@@ -145,7 +145,7 @@ void dlb_cast_plan_make(struct dlb_cast_plan *plan, const struct dlb_cast *cast)
 
 	plan->cast = *cast;
 	plan->is_fast = true;
-	/* 0x10101 times a byte repeats it in 24 bits, so the product is exact */
+	/* 0x10101 times a byte repeats it in 24 bits: an exact product */
 	plan->inv_hi = cast->has_scale_mul ? 1.0f / 255.0f : 0x1.0101p-8f;
 	plan->inv_lo = cast->has_scale_mul ? 0.0f :
 		       (float)(1.0 / 255.0 - 0x1.0101p-8);

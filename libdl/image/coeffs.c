@@ -205,7 +205,8 @@ void dlb_taps_trim(struct dlb_taps *taps)
 			count--;
 		while (lead + 1 < count && !weight[lead])
 			lead++;
-		memmove(weight, weight + lead, (count - lead) * sizeof(*weight));
+		memmove(weight, weight + lead,
+			(count - lead) * sizeof(*weight));
 		memset(weight + count - lead, 0, lead * sizeof(*weight));
 		taps->first[i] += lead;
 		taps->count[i] = count - lead;
@@ -222,9 +223,11 @@ static void swap_words(uint32_t *a, uint32_t *b)
 
 void dlb_taps_reverse(struct dlb_taps *taps)
 {
+	uint32_t *weight = (uint32_t *)taps->weight;
+
 	for (uint32_t i = 0, j = taps->nr - 1; i < j; i++, j--) {
-		uint32_t *a = (uint32_t *)taps->weight + (size_t)i * taps->stride;
-		uint32_t *b = (uint32_t *)taps->weight + (size_t)j * taps->stride;
+		uint32_t *a = weight + (size_t)i * taps->stride;
+		uint32_t *b = weight + (size_t)j * taps->stride;
 
 		swap_words(&taps->first[i], &taps->first[j]);
 		swap_words(&taps->count[i], &taps->count[j]);

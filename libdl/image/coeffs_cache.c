@@ -19,7 +19,7 @@
 #define MIN_CAP_BYTES (256u << 10)
 #define BLOCK_ALIGN 64u
 
-/* Ahead of every block; one cache line and a half, rounded up by the allocator */
+/* Ahead of every block */
 struct block {
 	struct dlb_plan_key key;
 	size_t bytes;		/* of the payload */
@@ -121,16 +121,15 @@ static bool slot_is_live(const struct dlb_coeff_cache *cache,
 
 static struct block *carve(struct dlb_coeff_cache *cache, size_t bytes)
 {
-	size_t need = align_block(sizeof(struct block) + bytes);
+	size_t need = align_block(sizeof(struct block) + bytes), at;
 	struct block *block;
 
 	if (cache->used_bytes + need > cache->segment_bytes) {
 		cache->turn++;
 		cache->used_bytes = 0;
 	}
-	block = (void *)(cache->mem +
-			 (cache->turn - 1) % NR_SEGMENTS * cache->segment_bytes +
-			 cache->used_bytes);
+	at = (cache->turn - 1) % NR_SEGMENTS * cache->segment_bytes;
+	block = (void *)(cache->mem + at + cache->used_bytes);
 	cache->used_bytes += need;
 	block->bytes = bytes;
 	return block;

@@ -33,7 +33,7 @@ struct dlb_taps {
 uint32_t dlb_axis_max_taps(const struct dlb_axis *axis);
 /* Bytes dlb_axis_fill() needs for @nr outputs, scratch included */
 size_t dlb_axis_fill_bytes(const struct dlb_axis *axis, uint32_t nr);
-/* Outputs @out0 .. @out0 + @nr - 1 of @axis, laid out in @mem (8-byte aligned) */
+/* @nr outputs of @axis from @out0 on, laid out in @mem (8-byte aligned) */
 void dlb_axis_fill(const struct dlb_axis *axis, uint32_t out0, uint32_t nr,
 		   void *mem, struct dlb_taps *taps);
 /* Drop taps whose weight is zero at either end of each output */

@@ -25,14 +25,14 @@ struct dlb_resampler {
 	struct dlb_hpass h;
 	struct dlb_vpass v;
 
-	uint8_t *ring;			/* h.is_first: lines; else pixels */
+	uint8_t *ring;			/* rows of lines, or of pixels */
 	size_t ring_row_bytes;
 	const uint8_t **taps;		/* rows of one output */
 	uint8_t *line_row;		/* one row of lines */
 	uint8_t *out_pixels;		/* one row, @lines.width pixels */
-	uint8_t *in_pixels;		/* one row, h.x1 - h.x0 pixels, padded */
+	uint8_t *in_pixels;		/* one row, h.x1 - h.x0, padded */
 	uint32_t next_in;		/* row that is pushed next */
-	uint32_t next_out;		/* row of the inner window to be written */
+	uint32_t next_out;		/* row of the inner window, likewise */
 	uint32_t ring_slot;		/* of row @next_in */
 	bool is_streaming;		/* see struct dlb_vjob */
 };
@@ -169,7 +169,7 @@ static void shape_lines(struct dlb_resampler *rs)
 
 	lines->width = width;
 	lines->stride_bytes = (uint32_t)round_up(width, DLB_BLOCK_PIXELS);
-	/* Interleaved lines need as much, and kernels may write a vector past */
+	/* As much as interleaved lines need, and a vector beyond */
 	lines->row_bytes = 3 * lines->stride_bytes + 64;
 	lines->is_packed = rs->cast.cast.layout == DLBOOST_LAYOUT_HWC;
 	lines->is_bgr = rs->cast.cast.is_bgr;

@@ -38,7 +38,7 @@ struct hplan {
 	uint32_t nr_outputs;
 	uint32_t nr_steps;	/* of a group, or of an output */
 	bool is_dot;
-	bool is_dual;		/* the halves of a group have their own windows */
+	bool is_dual;		/* each half of a group has its window */
 	uint32_t data_bytes;	/* from here to the steps */
 } __attribute__((aligned(64)));
 

@@ -83,7 +83,8 @@ struct dlb_cast_plan {
 	struct dlb_cast_line line[3];
 };
 
-void dlb_cast_plan_make(struct dlb_cast_plan *plan, const struct dlb_cast *cast);
+void dlb_cast_plan_make(struct dlb_cast_plan *plan,
+			const struct dlb_cast *cast);
 uint32_t dlb_dtype_bytes(uint32_t dtype);
 /*
  * The defined value of @n elements by table: element e of line @line, whose
@@ -91,7 +92,7 @@ uint32_t dlb_dtype_bytes(uint32_t dtype);
  */
 void dlb_cast_by_table(const struct dlb_cast_plan *plan, uint32_t line,
 		       const uint8_t *src, uint32_t n, void *dst);
-/* Bytes of @value after the cast, @dst in tensor order, @nr pixels, @channel */
+/* To nearest, ties to even */
 uint16_t dlb_f32_to_f16(float value);
 uint16_t dlb_f32_to_bf16(float value);
 

@@ -7,12 +7,12 @@
  * the halves, joined, are the sum of the products.
  *
  * The includer defines (vec, vecf: vector types)
- *	VEC_BYTES, V(op)		16 or 32; intrinsic name of an integer op
- *	v_load2(low, high)		16 bytes at each of two addresses, or one
- *	v_natural(), v_lines()		bytes: order of lines <-> natural
- *	v_store_rgb()			pixels, three bytes each, in natural order
- *	f_*				float arithmetic and stores
- *	HAS_HALF			f_store_half() exists
+ *	VEC_BYTES, V(op)	16 or 32; intrinsic name of an integer op
+ *	v_load2(low, high)	16 bytes at each of two addresses, or one
+ *	v_natural(), v_lines()	bytes: order of lines <-> natural
+ *	v_store_rgb()		pixels, three bytes each, in natural order
+ *	f_*			float arithmetic and stores
+ *	HAS_HALF		f_store_half() exists
  * Lines hold blocks of VEC_BYTES in the order packing makes (natural for one
  * lane); unpacking undoes it.
  */
@@ -497,14 +497,15 @@ static DLB_INLINE void vline_float(const struct dlb_vjob *job, uint32_t line,
 	struct consts c;
 
 	load_consts(&c, job->cast, line, is_packed);
-	for (uint32_t at = 0; at < n; at += VEC_BYTES, dst += VEC_BYTES * bytes) {
+	for (uint32_t at = 0; at < n; at += VEC_BYTES) {
 		bool is_whole = n - at >= VEC_BYTES;
 		uint8_t *to = is_whole ? dst : (uint8_t *)buf;
 		vec value[4];
 
 		line_values(job, base + at, nr_taps, value);
 		for (uint32_t j = 0; j < 4; j++) {
-			int phase = is_packed ? (int)((at + FLOATS * j) % 3) : 0;
+			uint32_t first = at + FLOATS * j;
+			int phase = is_packed ? (int)(first % 3) : 0;
 
 			store_floats(to + FLOATS * j * bytes, dtype,
 				     cast_vector(value[j], &c, phase),
@@ -512,6 +513,7 @@ static DLB_INLINE void vline_float(const struct dlb_vjob *job, uint32_t line,
 		}
 		if (!is_whole)
 			memcpy(dst, buf, (n - at) * bytes);
+		dst += VEC_BYTES * bytes;
 	}
 }
 

@@ -40,7 +40,8 @@ static void axis_key(struct dlb_plan_key *key, uint32_t in, uint32_t out,
 	key->axis.filter = filter;
 }
 
-static void x_key(struct dlb_plan_key *key, const struct dlb_resample_spec *spec,
+static void x_key(struct dlb_plan_key *key,
+		  const struct dlb_resample_spec *spec,
 		  const struct dlb_inner *inner)
 {
 	axis_key(key, spec->in_w, spec->resize_w, spec->box[0], spec->box[2],
@@ -50,7 +51,8 @@ static void x_key(struct dlb_plan_key *key, const struct dlb_resample_spec *spec
 	key->is_reversed = spec->has_flip;
 }
 
-static void y_key(struct dlb_plan_key *key, const struct dlb_resample_spec *spec,
+static void y_key(struct dlb_plan_key *key,
+		  const struct dlb_resample_spec *spec,
 		  const struct dlb_inner *inner)
 {
 	axis_key(key, spec->in_h, spec->resize_h, spec->box[1], spec->box[3],
@@ -299,7 +301,7 @@ int dlb_vpass_plan(struct dlb_vpass *v, const struct dlb_kernels *kernels,
 	v->count = v->first + block->nr;
 	v->packed = (const uint8_t *)(v->count + block->nr);
 	v->packed_bytes = block->packed_bytes;
-	/* Rounded weights of very many taps may add up to more than 1 as well */
+	/* Rounded weights of very many taps may add up to more than 1 */
 	v->has_clamp = spec->filter == DLBOOST_FILTER_BICUBIC ||
 		       spec->filter == DLBOOST_FILTER_LANCZOS ||
 		       block->max_taps > MANY_TAPS;

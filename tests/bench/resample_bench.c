@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CPU microseconds of resampling, cast and layout a picture, for each instruction
- * set this machine has; no decoding.  Input rows come from a strip that stays
+ * CPU microseconds a picture of resampling, cast and layout, for each
+ * instruction set this machine has; no decoding.  Input rows come from a strip that stays
  * in the cache, as a decoder's do; the tensor is one that stays there too
  * (hot) or the next of a batch (cold), which is what a stream writes.
  * Prints one line of tab-separated values a set and work.

@@ -140,7 +140,8 @@ static void check_values(struct bench *b, const struct dlb_cast *cast)
 static void any_mean_and_std(void **state)
 {
 	struct dlb_cast cast = cast_of(DLBOOST_DTYPE_F32, DLBOOST_LAYOUT_CHW);
-	static const float odd[] = { 1e-38f, 3e-42f, 1e38f, 1.0f, 0x1.fffffep-1f };
+	static const float odd[] = { 1e-38f, 3e-42f, 1e38f, 1.0f,
+				     0x1.fffffep-1f };
 	uint32_t nr_fast = 0, nr_slow = 0;
 	struct bench b;
 

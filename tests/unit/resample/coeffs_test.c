@@ -202,7 +202,8 @@ static void tables_stay_as_promised(void **state)
 	for (uint32_t i = 0; i < 6000; i++) {
 		uint32_t size = below(i, 3, 50) ? 300 : 4000;
 		/* Some are in the cache, most not */
-		uint32_t which = below(i, 4, 4) ? i : i - below(i, 5, 60) % (i + 1);
+		uint32_t ago = below(i, 5, 60) % (i + 1);
+		uint32_t which = below(i, 4, 4) ? i : i - ago;
 		const struct dlb_coeffs *t;
 
 		t = get(cache, 1 + below(which, 0, size),
