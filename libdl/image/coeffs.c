@@ -110,18 +110,15 @@ static uint32_t axis_span(const struct dlb_axis *axis, double centre,
 	return high < axis->in ? (uint32_t)high : axis->in;
 }
 
-static uint32_t fill_weights(const struct dlb_axis *axis, double centre,
-			     uint32_t first, uint32_t count, double *exact,
-			     int32_t *weight)
+/* @exact: room for @count doubles; @step: 1 / max(scale, 1) */
+static void fill_weights(double (*filter)(double x), double step,
+			 double centre, uint32_t first, uint32_t count,
+			 double *exact, int32_t *weight)
 {
-	double scale = axis_scale(axis);
-	double step = 1.0 / (scale < 1.0 ? 1.0 : scale);
 	double sum = 0.0;
 
 	for (uint32_t k = 0; k < count; k++) {
-		double at = ((double)(k + first) - centre + 0.5) * step;
-
-		exact[k] = filters[axis->filter].weight(at);
+		exact[k] = filter(((double)(k + first) - centre + 0.5) * step);
 		sum += exact[k];
 	}
 	for (uint32_t k = 0; k < count; k++) {
@@ -131,7 +128,6 @@ static uint32_t fill_weights(const struct dlb_axis *axis, double centre,
 		weight[k] = (int32_t)(exact[k] < 0 ? exact[k] - 0.5 :
 						     exact[k] + 0.5);
 	}
-	return count;
 }
 
 /* The position accumulates: the closed form gives other pixels */
@@ -170,7 +166,7 @@ void dlb_axis_fill(const struct dlb_axis *axis, uint32_t out0, uint32_t nr,
 		   void *mem, struct dlb_taps *taps)
 {
 	double *exact = mem;
-	double scale = axis_scale(axis), support;
+	double scale = axis_scale(axis), support, step;
 
 	taps->nr = nr;
 	taps->stride = dlb_axis_max_taps(axis);
@@ -183,15 +179,18 @@ void dlb_axis_fill(const struct dlb_axis *axis, uint32_t out0, uint32_t nr,
 	}
 
 	support = axis_support(axis);
-	memset(taps->weight, 0, (size_t)nr * taps->stride * sizeof(int32_t));
+	step = 1.0 / (scale < 1.0 ? 1.0 : scale);
 	for (uint32_t i = 0; i < nr; i++) {
 		double centre = axis->box0 + ((double)(out0 + i) + 0.5) * scale;
+		int32_t *weight = taps->weight + (size_t)i * taps->stride;
 		uint32_t first, end = axis_span(axis, centre, support, &first);
 
 		taps->first[i] = first;
-		taps->count[i] = fill_weights(axis, centre, first, end - first,
-					      exact, taps->weight +
-					      (size_t)i * taps->stride);
+		taps->count[i] = end - first;
+		fill_weights(filters[axis->filter].weight, step, centre, first,
+			     end - first, exact, weight);
+		for (uint32_t k = end - first; k < taps->stride; k++)
+			weight[k] = 0;
 	}
 }
 
@@ -205,11 +204,13 @@ void dlb_taps_trim(struct dlb_taps *taps)
 			count--;
 		while (lead + 1 < count && !weight[lead])
 			lead++;
+		taps->count[i] = count - lead;
+		if (!lead)
+			continue;
 		memmove(weight, weight + lead,
 			(count - lead) * sizeof(*weight));
 		memset(weight + count - lead, 0, lead * sizeof(*weight));
 		taps->first[i] += lead;
-		taps->count[i] = count - lead;
 	}
 }
 

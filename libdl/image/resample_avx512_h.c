@@ -135,15 +135,35 @@ static uint32_t plan_group(const struct dlb_taps *taps, uint32_t in_px,
 	}
 }
 
+/* Do outputs @begin .. @end - 1 need no more than one step? */
+static bool fits_one_step(const struct dlb_taps *taps, uint32_t in_px,
+			  uint32_t begin, uint32_t end)
+{
+	uint32_t low = in_px - DLB_MIN_ROW_PIXELS, high = 0;
+
+	for (uint32_t o = begin; o < end && o < taps->nr; o++) {
+		uint32_t last = taps->first[o] + taps->count[o];
+
+		if (taps->count[o] > STEP_TAPS)
+			return false;
+		low = taps->first[o] < low ? taps->first[o] : low;
+		high = last > high ? last : high;
+	}
+	return high <= low + WINDOW;
+}
+
 static uint32_t count_steps(const struct dlb_taps *taps, uint32_t in_px,
 			    bool is_dual)
 {
 	uint32_t max = 1;
 
 	for (uint32_t base = 0; base < taps->nr; base += GROUP) {
-		uint32_t nr = plan_group(taps, in_px, base, is_dual, NULL,
-					 NULL);
+		uint32_t middle = base + (is_dual ? GROUP / 2 : GROUP), nr;
 
+		if (fits_one_step(taps, in_px, base, middle) &&
+		    fits_one_step(taps, in_px, middle, base + GROUP))
+			continue;
+		nr = plan_group(taps, in_px, base, is_dual, NULL, NULL);
 		if (nr > max)
 			max = nr;
 	}
@@ -155,7 +175,8 @@ static void choose_form(const struct dlb_taps *taps, uint32_t in_px,
 			struct hplan *plan)
 {
 	uint32_t single = count_steps(taps, in_px, false);
-	uint32_t dual = count_steps(taps, in_px, true);
+	/* No need to look for less than one step */
+	uint32_t dual = single > 1 ? count_steps(taps, in_px, true) : 1;
 	uint32_t dot = (dlb_taps_max(taps) + DOT_PIXELS - 1) / DOT_PIXELS;
 	uint32_t single_cost = single * 14, dual_cost = dual * 20;
 	uint32_t dot_cost = GROUP * (7 * dot + 5);
