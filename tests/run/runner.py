@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How a part of the tests is run: commands, their logs, and the cases in them.
 
-Cases come from JUnit files (Meson, pytest) or TAP; a command that reports
+Cases come from Meson's log, JUnit files (pytest) or TAP; a command that reports
 neither is one case.  Knows nothing of what is tested.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -102,7 +103,7 @@ def count_junit(tally, path, name):
 
 
 TAP_LINE = re.compile(
-    r"^(not )?ok\b\s*(\d+)?\s*-?\s*(.*?)(?:\s#\s*SKIP\S*\s*(.*))?$", re.I)
+    r"^(not )?ok\b\s*(\d+)?\s*-?\s*(.*?)(?:\s*#\s*SKIP\S*\s*(.*))?$", re.I)
 TAP_PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?$", re.I)
 
 
@@ -120,7 +121,7 @@ def count_tap(tally, text, name):
         if not found:
             continue
         nr_cases += 1
-        label = found[3] or f"{name} {found[2]}"
+        label = f"{name}: {found[3] or found[2]}"
         if found[4] is not None:
             tally.skip(label, found[4] or "no reason given")
         else:
@@ -167,19 +168,44 @@ def meson_setup(tally, build, options, env=None):
                 timeout_s=1800)
 
 
+def count_meson(tally, path, name):
+    """Cases of a Meson test log: those of a program that prints TAP one by one."""
+    try:
+        entries = [json.loads(line) for line in path.read_text().splitlines()]
+    except (OSError, ValueError):
+        return False
+    for entry in entries:
+        label = f"{name}: {entry['name'].removeprefix('dlboost / ')}"
+        output = entry.get("stdout", "")
+        before = len(tally.failed)
+        whole = True
+        if re.search(r"^1\.\.\d+", output, re.M):
+            whole = count_tap(tally, output, label)
+        elif entry["result"] == "SKIP":
+            tally.skip(label, output.strip().splitlines()[-1] if output.strip()
+                       else "no reason given")
+        elif entry["result"] == "OK":
+            tally.case(label, True)
+        else:
+            whole = False
+        is_bad = entry["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") or not whole
+        if is_bad and len(tally.failed) == before:
+            tally.case(f"{label}: {entry['result']}", False)
+    return bool(entries)
+
+
 def meson_test(tally, build, arguments=(), name=None, env=None,
                timeout_s=1800):
-    """Run the tests of a build folder; a test program that prints TAP counts
-    its cases one by one."""
+    """Run the tests of a build folder."""
     folder = ROOT / "build" / build
     name = name or f"{build}-test"
-    report = folder / "meson-logs/testlog.junit.xml"
+    report = folder / "meson-logs/testlog.json"
     report.unlink(missing_ok=True)
     good = call(name, ["meson", "test", "-C", folder, "--no-rebuild",
                        "--print-errorlogs", *arguments],
                 env=env, timeout_s=timeout_s)
     before = len(tally.failed)
-    if not count_junit(tally, report, build):
+    if not count_meson(tally, report, build):
         tally.case(f"{name}: no report of its cases", False)
     elif not good and len(tally.failed) == before:
         tally.case(f"{name}: meson test failed", False)
