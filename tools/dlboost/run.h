@@ -90,6 +90,8 @@ struct run {
 	uint64_t position;		/* where the first epoch begins */
 	char state[RUN_STATE_BYTES];	/* after the last batch taken */
 	bool has_state;
+	struct dlboost_batch *first;	/* kept for the contact sheet, or NULL */
+	bool has_first;
 	bool has_sheet;
 	struct sha256 digest;
 	char digest_hex[SHA256_HEX_BYTES];

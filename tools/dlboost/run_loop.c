@@ -99,8 +99,7 @@ static void digest_batch(struct run *run, const struct dlboost_batch_info *info)
 	sha256_update(&run->digest, info->status, info->count);
 }
 
-static int draw_sheet(struct run *run, const struct dlboost_batch *batch,
-		      const struct dlboost_batch_info *info)
+static int draw_sheet(struct run *run, const struct dlboost_batch *batch)
 {
 	struct contact_sheet sheet = {
 		.dataset = run->dataset, .recipe = run->recipe,
@@ -109,8 +108,6 @@ static int draw_sheet(struct run *run, const struct dlboost_batch *batch,
 	};
 	int ret;
 
-	if (!run->opts->contact_sheet || run->has_sheet || !info->count)
-		return TOOL_DONE;
 	ret = contact_sheet_write(&sheet, run->opts->contact_sheet);
 	if (!ret) {
 		run->has_sheet = true;
@@ -121,6 +118,34 @@ static int draw_sheet(struct run *run, const struct dlboost_batch *batch,
 	msg_error("%s", run->error);
 	run->end = RUN_FAILED;
 	return exit_from_error(ret);
+}
+
+/*
+ * The sheet is drawn when the run is over, so that its seconds are not taken for
+ * a slow consumer.  Where the caller may hold one batch only, it is drawn now.
+ */
+static int keep_first(struct run *run, struct dlboost_batch *batch,
+		      const struct dlboost_batch_info *info)
+{
+	if (!run->opts->contact_sheet || run->has_first || !info->count)
+		return TOOL_DONE;
+	run->has_first = true;
+	if (run->info.hold < 2)
+		return draw_sheet(run, batch);
+	dlboost_batch_ref(batch);
+	run->first = batch;
+	return TOOL_DONE;
+}
+
+static int draw_kept(struct run *run)
+{
+	int ret = TOOL_DONE;
+
+	if (run->first)
+		ret = draw_sheet(run, run->first);
+	dlboost_batch_unref(run->first);
+	run->first = NULL;
+	return ret;
 }
 
 static void keep_state(struct run *run)
@@ -138,7 +163,7 @@ static int take_batch(struct run *run, struct dlboost_batch *batch)
 	dlboost_batch_info(batch, &info);
 	look_for_bad(run, batch, &info);
 	digest_batch(run, &info);
-	ret = draw_sheet(run, batch, &info) ?: run_out_batch(run, &info);
+	ret = keep_first(run, batch, &info) ?: run_out_batch(run, &info);
 	if (ret)
 		run->end = RUN_FAILED;
 	run->nr_batches++;
@@ -269,5 +294,5 @@ int run_loop(struct run *run)
 	memory_look(run);
 	dlboost_stream_stats(run->stream, &run->stats);
 	sha256_finish(&run->digest, run->digest_hex);
-	return ret;
+	return draw_kept(run) ?: ret;
 }
