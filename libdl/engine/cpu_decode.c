@@ -74,7 +74,7 @@ static int decode_run(void *worker, const struct dlb_job *job,
 
 static size_t decode_worker_bytes(const struct dlb_engine_attr *attr)
 {
-	return attr->limits.scratch_bytes;
+	return attr->limits.scratch_bytes + DLB_DECODER_TABLE_BYTES;
 }
 
 static const struct dlb_cpu_backend decode_backend = {

@@ -18,9 +18,6 @@
 #include "png.h"
 #include "probe.h"
 
-/* Tables of the last recipes' sizes; a RandomResizedCrop needs two a picture */
-#define COEFF_CACHE_BYTES ((size_t)1 << 20)
-
 /* Below this not even small pictures fit */
 #define MIN_SCRATCH_BYTES ((size_t)64 << 10)
 
@@ -67,7 +64,7 @@ static int decoder_init(struct dlboost_decoder *d)
 	int ret = dlb_arena_init(&d->arena, d->limits.scratch_bytes);
 
 	if (!ret)
-		ret = dlb_coeff_cache_create(COEFF_CACHE_BYTES, &d->cache);
+		ret = dlb_coeff_cache_create(DLB_DECODER_TABLE_BYTES, &d->cache);
 	if (!ret)
 		ret = dlb_resampler_create(d->cache, &d->rs);
 	if (!ret)

@@ -11,6 +11,13 @@
 
 #include "recipe.h"
 
+/*
+ * A decoder's coefficient tables, at most.  Random crops ask for two of some
+ * thousand lengths a picture: those of 60 to 640 pixels to 224 take 9 MB, and
+ * making one costs ten times what looking it up does.
+ */
+#define DLB_DECODER_TABLE_BYTES ((size_t)12 << 20)
+
 /* The lane that pictures too large for a worker's scratch share */
 struct dlb_big_lane;
 
