@@ -47,8 +47,7 @@ check-long:
 
 bench:
 	@$(NEED) build demo bench
-	@$(MAKE) all
-	@tests/bench/bench.sh
+	@QUICK=$(QUICK) CHECK=$(CHECK) PEERS=$(PEERS) tests/bench/bench.sh
 
 install:
 	@$(NEED) build install

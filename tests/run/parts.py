@@ -77,11 +77,13 @@ def run_slow(tally):
                                                      "--suite", "stress"])
 
 
+def selftest(tally, name, env=None):
+    step(tally, name, [tool_env()["DLBOOST"], "selftest", "--engine", "cpu"],
+         env={"DLBOOST_GOLDEN_DIR": str(ROOT / "tests/golden"), **(env or {})})
+
+
 def run_golden(tally):
-    if not call("golden", [tool_env()["DLBOOST"], "selftest", "--engine", "cpu"]):
-        tally.case("selftest --engine cpu", False)
-        return
-    tally.case("selftest --engine cpu", True)
+    selftest(tally, "selftest")
 
 
 def run_gates(level):
@@ -111,14 +113,16 @@ def reference_python():
     return python
 
 
-def run_property(tally):
-    python = reference_python()
-    if python is None:
-        tally.skip("property test", f"pip could not install {PILLOW}; "
-                   "build/check/pip.log says why")
-        return
-    tap(tally, "property", [python, ROOT / "tests/golden/property_test.py"],
-        env=tool_env())
+def run_with_pillow(script):
+    def run(tally):
+        python = reference_python()
+        if python is None:
+            tally.skip(script, f"pip could not install {PILLOW}; "
+                       "build/check/pip.log says why")
+            return
+        tap(tally, script.partition(".")[0],
+            [python, ROOT / "tests/golden" / script], env=tool_env())
+    return run
 
 
 def run_python(tally):
@@ -157,6 +161,10 @@ def run_tsan(tally):
 def run_nosimd(tally):
     meson_test(tally, "gcc", name="nosimd", arguments=without("slow", "python"),
                env={"JSIMD_FORCENONE": "1", "DLBOOST_SIMD": "c"})
+    selftest(tally, "selftest-nosimd",
+             env={"JSIMD_FORCENONE": "1", "DLBOOST_SIMD": "c"})
+    for name in ("sse4.1", "avx2"):
+        selftest(tally, f"selftest-{name}", env={"DLBOOST_SIMD": name})
 
 
 def run_fuzz(tally):
@@ -194,13 +202,17 @@ PARTS = [
     Part("gates", "fast", "cheap gates", run_gates("fast")),
     Part("slow-gates", "full", "gates that take their time", run_gates("full")),
     Part("slow", "full", "stress; order and NEON code on arm64 under qemu", run_slow),
-    Part("property", "full", "random cases against Pillow", run_property),
+    Part("property", "full", "random cases against Pillow",
+         run_with_pillow("property_test.py")),
+    Part("differs", "full", "whole and damaged files against Pillow",
+         run_with_pillow("pillow_differs_test.py")),
     Part("cli", "full", "the command", run_cli),
     Part("python", "full", "the Python package", run_python),
     Part("examples", "full", "examples of README, man pages and Documentation",
          run_examples),
     Part("clang", "full", "unit tests as clang builds them", run_clang),
-    Part("nosimd", "full", "unit tests without SIMD", run_nosimd),
+    Part("nosimd", "full", "unit tests and golden table without SIMD, with less of it",
+         run_nosimd),
     Part("asan", "full", "unit tests under ASan and UBSan", run_asan),
     Part("tsan", "full", "unit tests under TSan", run_tsan),
     Part("fuzz", "full", "fuzz targets, a short run each", run_fuzz),
