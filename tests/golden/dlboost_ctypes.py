@@ -39,6 +39,7 @@ class Library:
         if self.lib.dlboost_decoder_create(None, ctypes.byref(self.decoder)):
             raise MemoryError("dlboost_decoder_create")
         self.recipes = {}
+        self.room = ctypes.create_string_buffer(1 << 20)
 
     def recipe(self, spec):
         if spec not in self.recipes:
@@ -60,16 +61,17 @@ class Library:
 
     def decode(self, data, spec, geometry, nr_bytes, profile="exact"):
         """(status name, flags, tensor bytes, message)"""
-        out = ctypes.create_string_buffer(nr_bytes)
+        if nr_bytes > len(self.room):
+            self.room = ctypes.create_string_buffer(nr_bytes)
         result = Result()
         if geometry is not None:
             geometry = ctypes.byref(Geometry(*geometry.members()))
         ret = self.lib.dlboost_decode(
             self.decoder, data, ctypes.c_size_t(len(data)), self.recipe(spec),
-            PROFILES[profile], geometry, out, ctypes.c_size_t(nr_bytes),
+            PROFILES[profile], geometry, self.room, ctypes.c_size_t(nr_bytes),
             ctypes.byref(result))
         if ret:
             raise OSError(-ret, os.strerror(-ret))
         return (self.lib.dlboost_status_name(result.status).decode(),
-                result.flags, out.raw[:result.written_bytes],
+                result.flags, self.room[:result.written_bytes],
                 result.message.decode(errors="replace"))

@@ -125,6 +125,26 @@ def run_with_pillow(script):
     return run
 
 
+def run_turbo3(tally):
+    """Golden table and decoder on libjpeg-turbo 3, which Pillow's wheel carries
+    with the interface of Debian's: no second build is needed."""
+    python = reference_python()
+    library = python and next(python.parents[1].glob(
+        "lib/python3*/site-packages/pillow.libs/libjpeg-*.so.62*"), None)
+    if not library:
+        tally.skip("libjpeg-turbo 3", f"pip could not install {PILLOW}")
+        return
+    folder = BUILD / "turbo3"
+    folder.mkdir(exist_ok=True)
+    link = folder / "libjpeg.so.62"
+    link.unlink(missing_ok=True)
+    link.symlink_to(library)
+    env = {**tool_env(), "LD_LIBRARY_PATH": str(folder)}
+    tap(tally, "turbo3", [ROOT / "tests/golden/turbo3_test.sh"], env=env)
+    meson_test(tally, "gcc", name="turbo3-unit", arguments=["--suite", "decode"],
+               env={"LD_LIBRARY_PATH": str(folder)})
+
+
 def run_python(tally):
     pytest(tally, "python", "tests/python", env={
         **tool_env(), "PYTHONPATH": str(GCC / "libdl/python"),
@@ -206,6 +226,8 @@ PARTS = [
          run_with_pillow("property_test.py")),
     Part("differs", "full", "whole and damaged files against Pillow",
          run_with_pillow("pillow_differs_test.py")),
+    Part("turbo3", "full", "golden table and decoder on libjpeg-turbo 3",
+         run_turbo3),
     Part("cli", "full", "the command", run_cli),
     Part("python", "full", "the Python package", run_python),
     Part("examples", "full", "examples of README, man pages and Documentation",
