@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 
 python=${PYTHON:-/usr/bin/python3}
 meson=${MESON:-meson}
-nr_pictures=800
+nr_pictures=500
 cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/dlboost
 mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || cache=$PWD/build/cache
 release=build/release
