@@ -7,19 +7,24 @@
 
 #include <dlboost/dlboost.h>
 
-static void report(const struct dlboost_batch *batch)
+static void report(const struct dlboost_dataset *dataset,
+		   const struct dlboost_batch *batch)
 {
 	struct dlboost_batch_info info;
+	struct dlboost_sample sample;
+	char path[4096 + 256];
 	struct dlboost_result why;
 	uint32_t i;
 
 	dlboost_batch_info(batch, &info);
 	for (i = 0; info.nr_bad && i < info.count; i++) {
 		if (info.status[i] == DLBOOST_STATUS_OK ||
-		    dlboost_batch_sample_error(batch, i, &why))
+		    dlboost_batch_sample_error(batch, i, &why) ||
+		    dlboost_dataset_sample(dataset, info.wanted_ids[i], path,
+					   sizeof(path), &sample))
 			continue;
-		printf("%s: %s\n", dlboost_status_name(why.status),
-		       why.message);
+		printf("%s: %s: %s\n", sample.path,
+		       dlboost_status_name(why.status), why.message);
 	}
 }
 
@@ -45,7 +50,7 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	while (!(ret = dlboost_stream_next(stream, -1, &batch)) && batch) {
-		report(batch);
+		report(dataset, batch);
 		dlboost_batch_release(batch);
 	}
 	if (ret)

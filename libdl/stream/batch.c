@@ -38,6 +38,13 @@ DLB_EXPORT void dlboost_batch_info(const struct dlboost_batch *batch,
 	};
 }
 
+static const char *sample_message(const struct dlboost_batch *batch, uint32_t i)
+{
+	if (batch->samples[i].has_result && batch->results[i].message[0])
+		return batch->results[i].message;
+	return batch->samples[i].wanted_status ? "no engine decoded it" : "";
+}
+
 void dlb_batch_describe(const struct dlboost_batch *batch, uint32_t i, char *buf,
 			size_t buf_bytes)
 {
@@ -46,15 +53,9 @@ void dlb_batch_describe(const struct dlboost_batch *batch, uint32_t i, char *buf
 	unsigned int status = sample->wanted_status;
 	struct dlboost_sample where;
 	char raw[PATH_BYTES], path[PATH_BYTES];
-	const char *message = sample->has_result && result->message[0] ?
-			      result->message : "no engine decoded it";
+	const char *message = sample_message(batch, i);
 	int ret;
 
-	if (sample->has_result && sample->has_path) {
-		dlb_sentence(buf, buf_bytes, "%s: %s",
-			     dlboost_status_name(status), message);
-		return;
-	}
 	ret = dlboost_dataset_sample(batch->pool->dataset, sample->wanted_id,
 				     raw, sizeof(raw), &where);
 	if (ret)
@@ -88,9 +89,8 @@ DLB_EXPORT int dlboost_batch_sample_error(const struct dlboost_batch *batch,
 		*out = batch->results[idx];
 	out->status = sample->wanted_status;
 	out->flags = batch->flags[idx];
-	if (sample->has_result || sample->wanted_status)
-		dlb_batch_describe(batch, idx, out->message,
-				   sizeof(out->message));
+	dlb_sentence(out->message, sizeof(out->message), "%s",
+		     sample_message(batch, idx));
 	return 0;
 }
 

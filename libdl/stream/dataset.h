@@ -35,7 +35,7 @@ int dlb_dataset_class_member(const struct dlboost_dataset *dataset,
  * Read the encoded bytes of a sample into memory that @grow provides:
  * grow(arg, bytes) returns room for @bytes or NULL.  Returns a status of enum
  * dlboost_status (IO, NOT_AN_IMAGE for an empty file, TOO_LARGE when @grow
- * refuses) with @result filled in on failure; its message names the file.
+ * refuses) with @result filled in on failure.
  * With status IO, errno tells the cause (ENOENT, EACCES, ELOOP: the file cannot
  * be opened; ESTALE: it changed since the index was made; EIO, EMFILE, ...).
  * Two reads of the index, then open, fstat, read, close.  Context: any thread.

@@ -23,7 +23,7 @@
  * @len_bytes: its length
  * @entry: what the index says
  * @name: name of @entry
- * @reason: why it failed, without the name
+ * @reason: why it failed; names no file
  * @at_bytes: where in the file it failed, or -1
  */
 struct sample_file {
@@ -32,7 +32,7 @@ struct sample_file {
 	uint64_t len_bytes;
 	struct dlb_index_entry entry;
 	char name[DLB_INDEX_NAME_BYTES];
-	char reason[112];
+	char reason[DLBOOST_MESSAGE_BYTES];
 	int64_t at_bytes;
 };
 
@@ -150,6 +150,23 @@ static int file_check(const struct dlboost_dataset *dataset,
 	return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 }
 
+static const char *open_remedy(int err)
+{
+	switch (err) {
+	case ENOENT:
+	case ENOTDIR:
+		return ": restore it, or take it out of the data set";
+	case EACCES:
+		return ": make it readable";
+	case ELOOP:
+		return ": mend the link";
+	case EMFILE:
+		return ": raise ulimit -n";
+	default:
+		return "";
+	}
+}
+
 /* 0 or -errno with a reason; @file->fd is open on success only */
 static int sample_open(const struct dlboost_dataset *dataset,
 		       uint64_t sample_id, struct sample_file *file)
@@ -164,14 +181,14 @@ static int sample_open(const struct dlboost_dataset *dataset,
 		file->name[0] = '\0';
 		dlb_sentence(file->reason, sizeof(file->reason),
 			     ret == -ERANGE ? "no sample %llu" :
-			     "its index is damaged at sample %llu; run `dlboost index --rebuild`",
+			     "the index is damaged at sample %llu; run `dlboost index --rebuild`",
 			     (unsigned long long)sample_id);
 		return ret;
 	}
 	file->fd = file_open(dataset, file->name);
 	if (file->fd < 0) {
-		dlb_sentence(file->reason, sizeof(file->reason), "%s",
-			     strerror(-file->fd));
+		dlb_sentence(file->reason, sizeof(file->reason), "%s%s",
+			     strerror(-file->fd), open_remedy(-file->fd));
 		return file->fd;
 	}
 	ret = file_check(dataset, file);
@@ -211,26 +228,16 @@ static int sample_read(struct sample_file *file, void *buf)
 	return 0;
 }
 
-/* The file and the reason, the latter always whole */
-static void result_fail(const struct dlboost_dataset *dataset,
-			const struct sample_file *file, unsigned int status,
+static void result_fail(const struct sample_file *file, unsigned int status,
 			struct dlboost_result *result)
 {
-	char path[DLB_DATASET_PATH_BYTES], quoted[DLBOOST_MESSAGE_BYTES];
-	const char *name = dataset->path;
-
 	if (!result)
 		return;
 	*result = (struct dlboost_result){
 		.status = status, .offset_bytes = file->at_bytes,
 	};
-	if (file->name[0] &&
-	    !path_make(dataset, file->name, path, sizeof(path)))
-		name = path;
-	dlb_text_quote(quoted, sizeof(quoted) - strlen(file->reason) - 2, name,
-		       strlen(name));
-	dlb_sentence(result->message, sizeof(result->message), "%s: %s",
-		     quoted, file->reason);
+	dlb_sentence(result->message, sizeof(result->message), "%s",
+		     file->reason);
 }
 
 /* Too large, refused or empty: a status, or OK */
@@ -240,7 +247,7 @@ static unsigned int sample_room(struct sample_file *file,
 {
 	if (!file->len_bytes) {
 		dlb_sentence(file->reason, sizeof(file->reason),
-			     "empty, 0 bytes");
+			     "the file is empty: copy it again from its source");
 		return DLBOOST_STATUS_NOT_AN_IMAGE;
 	}
 	*room = file->len_bytes > DLB_MAX_FILE_BYTES ?
@@ -277,7 +284,7 @@ unsigned int dlb_dataset_load(const struct dlboost_dataset *dataset,
 		*len_bytes = (size_t)file.len_bytes;
 		return status;
 	}
-	result_fail(dataset, &file, status, result);
+	result_fail(&file, status, result);
 	errno = -ret;
 	return status;
 }
@@ -303,7 +310,7 @@ DLB_EXPORT int dlboost_dataset_read(const struct dlboost_dataset *dataset,
 		close(file.fd);
 	}
 	if (ret)
-		result_fail(dataset, &file, DLBOOST_STATUS_IO, result);
+		result_fail(&file, DLBOOST_STATUS_IO, result);
 	else if (result)
 		*result = (struct dlboost_result){ .offset_bytes = -1 };
 	return ret;

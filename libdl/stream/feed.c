@@ -56,7 +56,6 @@ static unsigned int prepare(struct dlb_job *job, struct dlb_scratch *scratch,
 	int32_t label = -1;
 	unsigned int status;
 
-	sample->has_path = false;
 	if (stream->dataset_info.nr_classes &&
 	    dlb_dataset_label(stream->dataset, sample->id, &label)) {
 		result->status = DLBOOST_STATUS_IO;
@@ -69,10 +68,8 @@ static unsigned int prepare(struct dlb_job *job, struct dlb_scratch *scratch,
 		return result->status;
 	status = dlb_dataset_load(stream->dataset, sample->id, grow_scratch,
 				  scratch, &job->src, &job->src_bytes, result);
-	if (status) {
-		sample->has_path = true;
+	if (status)
 		return status;
-	}
 	status = dlboost_probe(job->src, job->src_bytes, scratch->limits,
 			       &job->info, result);
 	if (status)

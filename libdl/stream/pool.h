@@ -44,7 +44,6 @@ enum dlb_slot_state {
  * @is_listed: the quarantine list names @id
  * @was_listed: the quarantine list names @wanted_id
  * @has_result: the batch's result of this sample has something to say
- * @has_path: its message names the file already
  *
  * Written by whoever has the sample: the stream under its lock until it is
  * submitted, then the engine's thread until it is delivered, then the stream.
@@ -65,7 +64,6 @@ struct dlb_sample {
 	bool is_listed;
 	bool was_listed;
 	bool has_result;
-	bool has_path;
 };
 
 /**

@@ -162,6 +162,25 @@ def test_zero_counts_bad_files_by_class(dlboost, bad, tmp_path):
     assert arrays["images"][~spoiled].any(axis=(1, 2, 3)).all()
 
 
+def test_a_bad_file_is_named_once(dlboost, bad):
+    args = ("run", bad, "--batch", "4", "--recipe", SMALL, "--max-bad", "50%")
+    for policy in ("zero", "skip-replace"):
+        out, _ = dlboost.run(*args, "--on-error", policy)
+        for name, status in BAD.items():
+            (line,) = (one for one in out.splitlines() if name in one)
+            assert line.count(name) == 1 and line.count(status) == 1
+        rows = dlboost.json(*args, "--on-error", policy)["bad_files"]
+        assert all(row["message"] for row in rows)
+        assert not any(".jpg" in row["message"] for row in rows)
+
+
+def test_a_refused_batch_leaves_its_file_in_the_json(dlboost, bad):
+    doc = dlboost.json("run", bad, "--batch", "4", "--recipe", SMALL, code=1)
+    (row,) = doc["bad_files"]
+    assert BAD[row["path"].split("/")[-1]] == row["status"]
+    assert row["path"] in doc["error"] and row["message"] in doc["error"]
+
+
 def test_skip_replace_hands_out_good_ones_only(dlboost, bad, tmp_path):
     doc = dlboost.json("run", bad, "--batch", "4", "--recipe", SMALL,
                        "--on-error", "skip-replace", "--max-bad", "0.5",
@@ -232,7 +251,10 @@ def test_signal_stops_at_once_with_the_state(dlboost, good, tmp_path, signo,
     state = tmp_path / "state"
     process = dlboost.start("run", good, "--batch", "4", "--recipe", SMALL,
                             "--epochs", "100000", "--state-out", state, "-v")
-    for line in io.TextIOWrapper(process.stderr):
+    # Kept: a wrapper that is collected closes the pipe, and the next line of
+    # the run would be its end by SIGPIPE
+    stderr = io.TextIOWrapper(process.stderr)
+    for line in stderr:
         if "epoch 1 is over" in line:
             break
     process.send_signal(signo)

@@ -4,6 +4,7 @@
 Promises of Documentation/python.rst, "Bad samples".
 """
 
+import contextlib
 import os
 import pickle
 
@@ -115,6 +116,49 @@ def test_skip_replace_takes_another_of_the_class(spoilt):
     for wanted, sample in replaced.items():
         assert sample not in BAD
         assert sample // 7 == wanted // 7 == labels[wanted]
+
+
+def test_every_error_names_the_bad_file_once(spoilt):
+    (spoilt / "bee" / "003.jpg").unlink()
+    (spoilt / "bee" / "003.jpg").symlink_to("nowhere")
+    bad = {**BAD, 10: (Status.IO, "bee/003.jpg")}
+    for policy in ("zero", "skip-replace"):
+        with dlboost.Loader(
+            spoilt, SMALL, batch=21, shuffle=False, on_error=policy, max_bad=1
+        ) as loader:
+            batch = next(iter(loader))
+            found = {i: batch.error(i) for i in range(21) if batch.error(i)}
+        assert set(found) == set(bad)
+        for sample, error in found.items():
+            status, path = bad[sample]
+            assert (error.status, error.path) == (
+                status,
+                os.path.join(spoilt, path),
+            )
+            assert str(error).count(".jpg") == 1
+            assert str(error).count(status.name) == 1
+    for sample, (_, path) in bad.items():
+        with dlboost.Loader(
+            spoilt / os.path.dirname(path),
+            SMALL,
+            batch=1,
+            shuffle=False,
+            max_bad=1,
+        ) as loader:
+            it = iter(loader)
+            for _ in range(sample % 7):
+                with contextlib.suppress(dlboost.Error):
+                    next(it)
+            with pytest.raises(dlboost.BadSample) as caught:
+                next(it)
+        assert str(caught.value).count(".jpg") == 1
+    with pytest.raises(dlboost.BadSample) as caught:
+        dlboost.decode(spoilt / "cat" / "006.jpg")
+    assert str(caught.value).count("006.jpg") == 1
+    with dlboost.Loader(spoilt, SMALL) as loader:
+        with pytest.raises(dlboost.Error) as caught:
+            loader.read(10)
+    assert str(caught.value).count("003.jpg") == 1
 
 
 def test_the_budget_ends_the_pass(spoilt):

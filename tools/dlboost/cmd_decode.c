@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "json.h"
 #include "npy.h"
+#include "picture.h"
 #include "recipe_text.h"
 
 struct decode_opts {
@@ -72,14 +73,10 @@ static int read_input(struct decode *d)
 /* Says what is wrong with the picture, in JSON as well when that was asked */
 static int refuse_picture(struct decode *d)
 {
-	const struct dlboost_result *r = &d->result;
-	const char *status = dlboost_status_name(r->status);
+	char *line = picture_trouble(d->name, &d->result);
 
-	if (r->offset_bytes >= 0)
-		msg_error("%s: %s at byte %lld: %s", d->name, status,
-			  (long long)r->offset_bytes, r->message);
-	else
-		msg_error("%s: %s: %s", d->name, status, r->message);
+	msg_error("%s", line ? line : d->name);
+	free(line);
 	return TOOL_FAILED;
 }
 

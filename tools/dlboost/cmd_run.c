@@ -217,7 +217,7 @@ static void run_free(struct run *run)
 	for (unsigned int i = 0; i < DLBOOST_NR_STATUS; i++) {
 		for (unsigned int j = 0; j < RUN_EXAMPLES; j++) {
 			free(run->examples[i][j].path);
-			free(run->examples[i][j].message);
+			free(run->examples[i][j].line);
 		}
 	}
 	free(run);

@@ -179,17 +179,11 @@ static void print_json_line(const struct verify_result *r)
 
 static void print_text_line(const struct verify_result *r)
 {
-	text_print_escaped(stdout, r->path);
-	printf(": %s%s", dlboost_status_name(r->result.status),
-	       r->result.flags & DLBOOST_SAMPLE_F_WARNED ? ", with a warning" :
-							   "");
-	if (r->result.offset_bytes >= 0)
-		printf(" at byte %lld", (long long)r->result.offset_bytes);
-	if (r->result.message[0]) {
-		printf(": ");
-		text_print_escaped(stdout, r->result.message);
-	}
+	char *line = picture_trouble(r->path, &r->result);
+
+	text_print_escaped(stdout, line ? line : r->path);
 	printf("\n");
+	free(line);
 }
 
 /* A place only where a file may hold several samples */

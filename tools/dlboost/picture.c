@@ -111,6 +111,26 @@ const char *picture_colour(const struct dlboost_image_info *info)
 	}
 }
 
+char *picture_trouble(const char *path, const struct dlboost_result *result)
+{
+	const char *status = dlboost_status_name(result->status);
+	const char *warned = !result->status &&
+			     result->flags & DLBOOST_SAMPLE_F_WARNED ?
+			     ", with a warning" : "";
+	const char *separator = result->message[0] ? ": " : "";
+	char *line = NULL;
+	int n;
+
+	if (result->offset_bytes >= 0)
+		n = asprintf(&line, "%s: %s%s at byte %lld%s%s", path, status,
+			     warned, (long long)result->offset_bytes,
+			     separator, result->message);
+	else
+		n = asprintf(&line, "%s: %s%s%s%s", path, status, warned,
+			     separator, result->message);
+	return n < 0 ? NULL : line;
+}
+
 unsigned int picture_read_failed(int error, struct dlboost_result *result)
 {
 	memset(result, 0, sizeof(*result));

@@ -25,6 +25,8 @@ unsigned int picture_probe(struct file_buffer *buffer,
 			   struct dlboost_image_info *info, uint64_t *nr_bytes,
 			   struct dlboost_result *result);
 /* As dlboost_result of a file that cannot be read */
+/* "PATH: STATUS at byte N: message", as everywhere; malloc'ed, or NULL */
+char *picture_trouble(const char *path, const struct dlboost_result *result);
 unsigned int picture_read_failed(int error, struct dlboost_result *result);
 
 #endif /* DLBOOST_TOOL_PICTURE_H */

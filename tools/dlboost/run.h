@@ -58,10 +58,9 @@ enum run_end {
 
 /* A bad file with what was wrong */
 struct run_example {
-	unsigned int status;
-	int64_t offset_bytes;
 	char *path;
-	char *message;
+	char *line;	/* path and reason, for people */
+	struct dlboost_result result;
 };
 
 /* Folder of .npy files being written; NULL members when there is none */

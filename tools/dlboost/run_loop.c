@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "contact_sheet.h"
+#include "picture.h"
 
 #define WAIT_MS 100
 #define MEMORY_NS 50000000ull
@@ -42,32 +43,39 @@ static void progress_look(struct run *run)
 	progress_update(&run->progress);
 }
 
-static void keep_example(struct run *run, const struct dlboost_batch *batch,
-			 const struct dlboost_batch_info *info, uint32_t i)
+static struct run_example *keep_example(struct run *run, uint64_t sample_id,
+					const struct dlboost_result *result)
 {
-	struct dlboost_result result = { .offset_bytes = -1 };
 	struct run_example *example = NULL;
 	struct dlboost_sample sample;
 	char path[TOOL_PATH_BYTES];
 
-	if (dlboost_batch_sample_error(batch, i, &result) ||
-	    result.status == DLBOOST_STATUS_OK ||
-	    result.status >= DLBOOST_NR_STATUS)
-		return;
+	if (result->status == DLBOOST_STATUS_OK ||
+	    result->status >= DLBOOST_NR_STATUS)
+		return NULL;
 	for (unsigned int j = 0; j < RUN_EXAMPLES && !example; j++)
-		if (!run->examples[result.status][j].path)
-			example = &run->examples[result.status][j];
-	if (!example ||
-	    dlboost_dataset_sample(run->dataset, (uint64_t)info->wanted_ids[i],
-				   path, sizeof(path), &sample))
-		return;
-	example->status = result.status;
-	example->offset_bytes = result.offset_bytes;
+		if (!run->examples[result->status][j].path)
+			example = &run->examples[result->status][j];
+	if (!example || dlboost_dataset_sample(run->dataset, sample_id, path,
+					       sizeof(path), &sample))
+		return NULL;
+	example->result = *result;
 	example->path = strdup(sample.path);
-	example->message = strdup(result.message);
-	if (!run->ctx->is_verbose)
+	example->line = picture_trouble(sample.path, result);
+	return example;
+}
+
+static void look_at_bad(struct run *run, const struct dlboost_batch *batch,
+			const struct dlboost_batch_info *info, uint32_t i)
+{
+	struct dlboost_result result;
+	struct run_example *example;
+
+	if (dlboost_batch_sample_error(batch, i, &result))
 		return;
-	msg_note("%s", result.message[0] ? result.message : sample.path);
+	example = keep_example(run, (uint64_t)info->wanted_ids[i], &result);
+	if (example && run->ctx->is_verbose)
+		msg_note("%s", example->line ? example->line : example->path);
 }
 
 static void look_for_bad(struct run *run, const struct dlboost_batch *batch,
@@ -76,7 +84,7 @@ static void look_for_bad(struct run *run, const struct dlboost_batch *batch,
 	for (uint32_t i = 0; i < info->count; i++)
 		if (info->status[i] != DLBOOST_STATUS_OK ||
 		    info->flags[i] & DLBOOST_SAMPLE_F_REPLACED)
-			keep_example(run, batch, info, i);
+			look_at_bad(run, batch, info, i);
 }
 
 /* images, then labels and ids as little-endian 64-bit numbers, then status */
@@ -178,6 +186,9 @@ static int take_batch(struct run *run, struct dlboost_batch *batch)
 /* The call that takes a batch failed: why the run ends, and its exit code */
 static int stop_for(struct run *run, int error)
 {
+	struct dlboost_result result;
+	uint64_t sample_id;
+
 	if (error == -EINTR && signals_caught()) {
 		run->end = RUN_INTERRUPTED;
 		return TOOL_FAILED;
@@ -187,6 +198,8 @@ static int stop_for(struct run *run, int error)
 	msg_error("%s", run->error[0] ? run->error : strerror(-error));
 	run->end = error == -EBADMSG ? RUN_BAD_SAMPLE :
 		   error == -EDQUOT ? RUN_OVER_BUDGET : RUN_FAILED;
+	if (!dlboost_stream_bad_sample(run->stream, &sample_id, &result))
+		keep_example(run, sample_id, &result);
 	if (error == -EBADMSG)
 		msg_note("--on-error skip-replace or zero goes on past bad "
 			 "samples; dlboost verify names them all");

@@ -56,10 +56,8 @@ static void print_examples(const struct run *run, unsigned int status)
 
 		if (!e->path)
 			break;
-		/* The library's sentence names the file and the status */
 		printf("  ");
-		text_print_escaped(stdout, e->message && e->message[0] ?
-				   e->message : e->path);
+		text_print_escaped(stdout, e->line ? e->line : e->path);
 		printf("\n");
 	}
 }
@@ -148,12 +146,12 @@ static struct json_object *examples_json(const struct run *run)
 			row = json_object_new_object();
 			json_add_text(row, "path", e->path);
 			json_add_text(row, "status", dlboost_status_name(i));
-			if (e->offset_bytes >= 0)
+			if (e->result.offset_bytes >= 0)
 				json_add_i64(row, "offset_bytes",
-					     e->offset_bytes);
+					     e->result.offset_bytes);
 			else
 				json_add(row, "offset_bytes", NULL);
-			json_add_text(row, "message", e->message);
+			json_add_text(row, "message", e->result.message);
 			json_object_array_add(list, row);
 		}
 	}

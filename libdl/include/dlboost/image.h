@@ -107,6 +107,10 @@ struct dlboost_image_info {
  * @nr_warnings: warnings of the decoder
  * @message: one sentence, "" when there is nothing to say
  *
+ * The message says what is wrong and, where there is one, the remedy; it never
+ * names the file: whoever shows it puts the path in front, which
+ * dlboost_dataset_sample() knows.
+ *
  * Since: 0.1
  */
 struct dlboost_result {

@@ -380,7 +380,7 @@ const char *dlboost_stream_error(const struct dlboost_stream *stream);
  * dlboost_stream_bad_sample() - Which sample made dlboost_stream_next() fail
  * @stream: the stream
  * @sample_id: receives its number in the data set; may be NULL
- * @out: receives status, offset and message; the message names the file
+ * @out: receives status, offset and message (which does not name the file)
  *
  * After %-EBADMSG: the first bad sample of the batch; after %-EDQUOT: the one
  * that went over the budget.
@@ -451,7 +451,7 @@ void dlboost_batch_info(const struct dlboost_batch *batch,
  * dlboost_batch_sample_error() - Why a sample of a batch is bad
  * @batch: the batch
  * @idx: 0 .. count - 1
- * @out: receives status, offset and message; the message names the file
+ * @out: receives status, offset and message (which does not name the file)
  *
  * Since: 0.1
  *

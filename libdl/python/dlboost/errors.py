@@ -144,16 +144,24 @@ def from_errno(number: int, sentence: str) -> Error:
 
 
 def bad_sample(
-    message: str, status: int, path: str | None, offset: int
+    message: str,
+    status: int,
+    path: str | None,
+    offset: int,
+    sentence: str | None = None,
 ) -> BadSample:
-    """A BadSample with its facts; offset below 0 stands for none."""
+    """A BadSample with its facts; offset below 0 stands for none.
+
+    message names no file; sentence, where there is one, says everything.
+    """
     name = Status(status)
-    text = message
-    if name.name not in text:
-        text = f"{name.name}: {text}" if text else name.name
-    if path is not None and path not in text:
-        text = f"{path!r}: {text}"
-    error = BadSample(text)
+    if sentence is None:
+        sentence = name.name if path is None else f"{path!r}: {name.name}"
+        if offset >= 0:
+            sentence += f" at byte {offset}"
+        if message:
+            sentence += f": {message}"
+    error = BadSample(sentence)
     error.status = name
     error.path = path
     error.offset = offset if offset >= 0 else None

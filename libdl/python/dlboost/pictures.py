@@ -118,11 +118,9 @@ def decode(
         epoch,
         sample,
         bool(choice("warnings", warnings, WARNINGS)),
+        path,
     )
     if isinstance(result, BadSample):
-        if path is not None:
-            result.path = path
-            result.args = (f"{path!r}: {result.args[0]}",)
         raise result
     return result
 

@@ -171,11 +171,11 @@ static PyObject *batch_error(PyObject *obj, PyObject *arg)
 	}
 	if (result.status == DLBOOST_STATUS_OK)
 		Py_RETURN_NONE;
-	path = core_dataset_path(self->dataset, (uint64_t)self->info.ids[idx]);
+	path = core_dataset_path(self->dataset, 
+				 (uint64_t)self->info.wanted_ids[idx]);
 	if (!path)
 		return NULL;
-	error = core_bad_sample(core_state_of(obj), result.message, &result,
-				path);
+	error = core_bad_sample(core_state_of(obj), NULL, &result, path);
 	Py_DECREF(path);
 	return error;
 }

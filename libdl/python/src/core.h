@@ -122,7 +122,9 @@ PyObject *core_engines(PyObject *module, PyObject *ignored);
 struct core_state *core_state_of(PyObject *self);
 /* Raises what dlboost.errors makes of it; NULL always */
 PyObject *core_raise(struct core_state *state, int err, const char *sentence);
-/* A new BadSample, not raised */
+/* The same; steals @text, which may be NULL with an error set */
+PyObject *core_raise_text(struct core_state *state, int err, PyObject *text);
+/* A new BadSample, not raised; @sentence: all of it, NULL to make one */
 PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 			  const struct dlboost_result *result, PyObject *path);
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);

@@ -116,11 +116,17 @@ static PyObject *dataset_sample_method(PyObject *obj, PyObject *arg)
 			     (long long)sample.len_bytes);
 }
 
-static PyObject *dataset_read_failed(PyObject *obj, int ret,
+static PyObject *dataset_read_failed(PyObject *obj, uint64_t sample_id, int ret,
 				     const struct dlboost_result *result)
 {
-	return core_raise(core_state_of(obj), ret, result->message[0] ?
-			  result->message : "the sample cannot be read");
+	PyObject *path = core_dataset_path(obj, sample_id), *text;
+
+	if (!path)
+		return NULL;
+	text = PyUnicode_FromFormat("%R: %s", path, result->message[0] ?
+				    result->message : "cannot be read");
+	Py_DECREF(path);
+	return core_raise_text(core_state_of(obj), ret, text);
 }
 
 static PyObject *dataset_read(PyObject *obj, PyObject *arg)
@@ -139,7 +145,7 @@ static PyObject *dataset_read(PyObject *obj, PyObject *arg)
 		return PyErr_Format(PyExc_IndexError,
 				    "no sample %llu in the data set", id);
 	if (ret && ret != -ENOSPC)
-		return dataset_read_failed(obj, ret, &result);
+		return dataset_read_failed(obj, id, ret, &result);
 	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len_bytes);
 	if (!bytes || !len_bytes)
 		return bytes;
@@ -148,7 +154,7 @@ static PyObject *dataset_read(PyObject *obj, PyObject *arg)
 	if (!ret)
 		return bytes;
 	Py_DECREF(bytes);
-	return dataset_read_failed(obj, ret, &result);
+	return dataset_read_failed(obj, id, ret, &result);
 }
 
 static PyObject *dataset_class_name(PyObject *obj, PyObject *arg)

@@ -39,7 +39,11 @@ int core_dict_put(PyObject *dict, const char *key, PyObject *value)
 
 PyObject *core_raise(struct core_state *state, int err, const char *sentence)
 {
-	PyObject *text = PyUnicode_DecodeFSDefault(sentence);
+	return core_raise_text(state, err, PyUnicode_DecodeFSDefault(sentence));
+}
+
+PyObject *core_raise_text(struct core_state *state, int err, PyObject *text)
+{
 	PyObject *error = NULL;
 
 	if (text)
@@ -55,15 +59,18 @@ PyObject *core_raise(struct core_state *state, int err, const char *sentence)
 PyObject *core_bad_sample(struct core_state *state, const char *sentence,
 			  const struct dlboost_result *result, PyObject *path)
 {
-	PyObject *message = PyUnicode_DecodeFSDefault(sentence);
-	PyObject *error;
+	PyObject *message = PyUnicode_DecodeFSDefault(result->message);
+	PyObject *whole, *error = NULL;
 
-	if (!message)
-		return NULL;
-	error = PyObject_CallFunction(state->bad_sample, "OIOL", message,
-				      result->status, path,
-				      (long long)result->offset_bytes);
-	Py_DECREF(message);
+	whole = sentence ? PyUnicode_DecodeFSDefault(sentence) :
+			   Py_BuildValue("");
+	if (message && whole)
+		error = PyObject_CallFunction(state->bad_sample, "OIOLO",
+					      message, result->status, path,
+					      (long long)result->offset_bytes,
+					      whole);
+	Py_XDECREF(message);
+	Py_XDECREF(whole);
 	return error;
 }
 

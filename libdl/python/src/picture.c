@@ -44,6 +44,7 @@ struct decode_job {
 	unsigned int epoch;
 	unsigned long long sample_id;
 	int reject_warnings;
+	PyObject *path;			/* str or None, for errors */
 	struct dlboost_geometry geometry;
 	struct dlboost_tensor_spec tensor;
 };
@@ -99,7 +100,7 @@ static PyObject *job_decode(struct core_state *state, struct decode_job *job)
 	if (ret)
 		return core_raise(state, ret, "the recipe cannot be applied to "
 					      "the picture");
-	return core_bad_sample(state, result.message, &result, Py_None);
+	return core_bad_sample(state, NULL, &result, job->path);
 }
 
 static PyObject *job_run(struct core_state *state, struct decode_job *job,
@@ -116,8 +117,7 @@ static PyObject *job_run(struct core_state *state, struct decode_job *job,
 		return core_raise(state, ret, error);
 	if (dlboost_probe(job->bytes.buf, (size_t)job->bytes.len, NULL, &info,
 			  &result))
-		array = core_bad_sample(state, result.message, &result,
-					Py_None);
+		array = core_bad_sample(state, NULL, &result, job->path);
 	else if (!job_draw(state, job, &info))
 		array = job_decode(state, job);
 	dlboost_recipe_destroy(job->recipe);
@@ -128,16 +128,16 @@ static PyObject *job_run(struct core_state *state, struct decode_job *job,
 PyObject *core_decode(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "bytes", "recipe", "profile", "seed", "epoch",
-				 "sample", "reject_warnings", NULL };
+				 "sample", "reject_warnings", "path", NULL };
 	struct decode_job job = { 0 };
 	unsigned int profile;
 	const char *recipe;
 	PyObject *array;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*yIKIKp:decode", names,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*yIKIKpO:decode", names,
 					 &job.bytes, &recipe, &profile,
 					 &job.seed, &job.epoch, &job.sample_id,
-					 &job.reject_warnings))
+					 &job.reject_warnings, &job.path))
 		return NULL;
 	job.profile = (enum dlboost_profile)profile;
 	array = job_run(PyModule_GetState(module), &job, recipe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR LGPL-2.1-or-later
 /*
  * Promises of Documentation/datasets.rst, "Reading": what each kind of bad
- * file gives, that messages name file and reason, that the number of system
+ * file gives, that messages give the reason and no path, that the number of system
  * calls is what it says, and that threads may share a data set.
  *
  * The linker puts counting shims (--wrap) before the library's system calls.
@@ -190,7 +190,7 @@ static void manifest_extents_are_obeyed(void **state)
 	assert_int_equal(len, 10);
 	expect_failure(dataset, 3, DLBOOST_STATUS_NOT_AN_IMAGE, 0, "empty");
 	expect_failure(dataset, 4, DLBOOST_STATUS_IO, ESTALE,
-		       "pack: has 10 bytes, and the manifest wants");
+		       "has 10 bytes, and the manifest wants");
 	expect_failure(dataset, 5, DLBOOST_STATUS_IO, ESTALE,
 		       "has 10 bytes, and the manifest wants 3 from byte 8");
 	assert_int_equal(result.offset_bytes, 10);
@@ -208,7 +208,7 @@ static void changed_files_are_stale(void **state)
 	dataset = tree_open("");
 	tree_file("a/1.jpg", 30);
 	expect_failure(dataset, 0, DLBOOST_STATUS_IO, ESTALE,
-		       "data/a/1.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
+		       "changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
 	assert_int_equal(dlboost_dataset_read(dataset, 0, buf, sizeof(buf),
 					      &len, &result), -ESTALE);
 	assert_int_equal(len, 7);
@@ -258,10 +258,10 @@ static void files_that_cannot_be_opened_are_named(void **state)
 	dataset = tree_open("");
 	assert_int_equal(unlink(tree_path("a/1.jpg")), 0);
 	expect_failure(dataset, 0, DLBOOST_STATUS_IO, ENOENT,
-		       "data/a/1.jpg: No such file or directory");
-	expect_failure(dataset, 1, DLBOOST_STATUS_IO, ENOENT, "a/2.jpg: No");
+		       "No such file or directory: restore it");
+	expect_failure(dataset, 1, DLBOOST_STATUS_IO, ENOENT, "No such file");
 	expect_failure(dataset, 2, DLBOOST_STATUS_IO, ELOOP,
-		       "a/3.jpg: Too many levels of symbolic links");
+		       "Too many levels of symbolic links: mend");
 	assert_int_equal(unlink(tree_path("a/4.jpg")), 0);
 	assert_int_equal(mkdir(tree_path("a/4.jpg"), 0755), 0);
 	expect_failure(dataset, 3, DLBOOST_STATUS_IO, EISDIR, "a folder");
@@ -293,7 +293,7 @@ static void forbidden_files_are_named(void **state)
 		if (geteuid() == 0 && seteuid(65534))
 			_exit(2);
 		if (load(dataset, 0) != DLBOOST_STATUS_IO || errno != EACCES ||
-		    !strstr(result.message, "a/1.jpg: Permission denied"))
+		    !strstr(result.message, "Permission denied: make it readable"))
 			_exit(1);
 		_exit(0);
 	}
@@ -316,20 +316,20 @@ static void empty_and_large_files(void **state)
 				  (off_t)DLB_MAX_FILE_BYTES + 1), 0);
 	dataset = tree_open("");
 	expect_failure(dataset, 0, DLBOOST_STATUS_NOT_AN_IMAGE, 0,
-		       "data/a/1.jpg: empty, 0 bytes");
+		       "the file is empty: copy it again");
 	assert_int_equal(dlboost_dataset_read(dataset, 0, buf, 4, &len, NULL),
 			 0);
 	assert_int_equal(len, 0);
 	assert_int_equal(load_limited(dataset, 1, 99, &len),
 			 DLBOOST_STATUS_TOO_LARGE);
-	assert_non_null(strstr(result.message, "a/2.jpg: 100 bytes"));
+	assert_non_null(strstr(result.message, "100 bytes are more than"));
 	/* Not even asked for memory */
 	assert_int_equal(load_limited(dataset, 2, SIZE_MAX, &len),
 			 DLBOOST_STATUS_TOO_LARGE);
 	dlboost_dataset_close(dataset);
 }
 
-static void long_names_leave_room_for_the_reason(void **state)
+static void reasons_do_not_name_the_file(void **state)
 {
 	char name[600] = "a/";
 	struct dlboost_dataset *dataset;
@@ -343,8 +343,8 @@ static void long_names_leave_room_for_the_reason(void **state)
 	dataset = tree_open("");
 	tree_file(name, 30);
 	expect_failure(dataset, 0, DLBOOST_STATUS_IO, ESTALE,
-		       "\\xFFthe-end.jpg: changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
-	assert_memory_equal(result.message, "...m", 4);
+		       "changed since the index was made (was 20, is 30 bytes); run `dlboost index --rebuild`");
+	assert_null(strstr(result.message, "the-end"));
 	dlboost_dataset_close(dataset);
 }
 
@@ -485,7 +485,7 @@ int main(void)
 		TREE_TEST(files_that_cannot_be_opened_are_named),
 		TREE_TEST(forbidden_files_are_named),
 		TREE_TEST(empty_and_large_files),
-		TREE_TEST(long_names_leave_room_for_the_reason),
+		TREE_TEST(reasons_do_not_name_the_file),
 		TREE_TEST(a_folder_may_be_left),
 		TREE_TEST(system_calls_are_few),
 		TREE_TEST(leases_are_waited_for),

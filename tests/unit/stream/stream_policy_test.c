@@ -112,7 +112,8 @@ static void zero_keeps_the_batch(void **state)
 	assert_int_equal(info.ids[3], 3);
 	assert_int_equal(dlboost_batch_sample_error(batch, 3, &why), 0);
 	assert_int_equal(why.status, DLBOOST_STATUS_NOT_AN_IMAGE);
-	assert_non_null(strstr(why.message, "p0003.jpg"));
+	assert_non_null(strstr(why.message, "HTML"));
+	assert_null(strstr(why.message, "p0003.jpg"));
 	assert_int_equal(dlboost_batch_sample_error(batch, 2, &why), 0);
 	assert_int_equal(why.status, DLBOOST_STATUS_OK);
 	assert_string_equal(why.message, "");
@@ -381,8 +382,8 @@ static void files_that_change_are_errors(void **state)
 	for (uint32_t i = 1; i <= 3; i++) {
 		assert_int_not_equal(info.status[i], DLBOOST_STATUS_OK);
 		dlboost_batch_sample_error(batch, i, &why);
-		snprintf(path, sizeof(path), "p%04u.jpg", i);
-		assert_non_null(strstr(why.message, path));
+		assert_non_null(strstr(why.message, "changed since"));
+		assert_null(strstr(why.message, ".jpg"));
 	}
 	for (uint32_t i = 4; i < 8; i++)
 		assert_int_equal(info.status[i], DLBOOST_STATUS_OK);
