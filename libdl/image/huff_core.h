@@ -31,53 +31,69 @@ HUFF_INLINE uint64_t load_be64(const uint8_t *p)
 	return word;
 }
 
-/* At least 56 bits.  What is or-ed in twice is the same both times */
+/*
+ * All 64 bits are then there, though fewer are counted: what is or-ed in twice
+ * is the same both times.
+ */
 HUFF_INLINE void bits_fill(struct huff_bits *b)
 {
-	b->word |= load_be64(b->at) >> (b->count & 63);
-	b->at += (~b->count >> 3) & 7;
-	b->count |= 56;
+	b->word |= load_be64(b->at) >> (~b->lack & 63);
+	b->at += b->lack >> 3 & 7;
+	b->lack &= 7;
 }
 
+/* What stands above 6 bits of @nr changes nothing */
 HUFF_INLINE void bits_use(struct huff_bits *b, uint64_t nr)
 {
 	b->word <<= nr & 63;
-	b->count -= nr & 63;
+	b->lack += nr;
 }
 
 /* Step back by @nr < 64 bits */
 HUFF_INLINE void bits_return(struct huff_bits *b, uint32_t nr)
 {
-	uint32_t ahead = (uint32_t)(b->count & 63) + nr;
+	uint32_t ahead = 63 - (uint32_t)(b->lack & 63) + nr;
 	uint32_t bytes = (ahead + 7) / 8;
 	uint32_t skip = bytes * 8 - ahead;
 	const uint8_t *p = b->at - bytes;
 
 	b->word = load_be64(p) << skip;
 	b->at = p + 7;
-	b->count = 56 - skip;
+	b->lack = 7 + skip;
 }
 
 /*
- * The value that follows @before bits and has 63 - @shift bits, as T.81, F.12
- * reads it: with a leading 0 it is the complement of a magnitude.
+ * The value that follows @before bits and has 64 - @shift bits, but not none, as
+ * T.81, F.12 reads it: with a leading 0 it is the complement of a magnitude.
  */
-HUFF_INLINE int32_t bits_value(uint64_t word, uint64_t before, uint64_t shift)
+HUFF_INLINE uint64_t bits_value(uint64_t word, uint64_t before, uint64_t shift)
 {
 	uint64_t t = word << (before & 63);
 	uint64_t mask = (uint64_t)((int64_t)~t >> 63);
 
-	return (int32_t)((((t ^ mask) >> 1 >> (shift & 63)) ^ mask) - mask);
+	return (t >> (shift & 63)) - (mask >> (shift & 63));
 }
 
-/* A code the lookahead does not know: length | symbol << 8; 0: there is none */
+/* The same of 63 - @shift bits, which may be none */
+HUFF_INLINE uint64_t bits_value_or_none(uint64_t word, uint64_t before,
+					uint64_t shift)
+{
+	uint64_t t = word << (before & 63);
+	uint64_t mask = (uint64_t)((int64_t)~t >> 63);
+
+	return (t >> 1 >> (shift & 63)) - (mask >> 1 >> (shift & 63));
+}
+
+/* The next code: length | symbol << 8; 0: there is none */
 static __attribute__((noinline)) uint32_t code_find(const struct huff_code *c,
 						    uint64_t word)
 {
 	uint32_t code = (uint32_t)(word >> (64 - HUFF_MAX_CODE_BITS));
-	uint32_t len = HUFF_LOOK_BITS + 1;
+	uint32_t len = 1;
 	int32_t idx;
 
+	if (LIKELY(code >= c->tail_from))
+		return c->tail[code - c->tail_from];
 	while (len <= HUFF_MAX_CODE_BITS && code >= c->limit[len])
 		len++;
 	if (len > HUFF_MAX_CODE_BITS)
@@ -92,25 +108,24 @@ HUFF_INLINE int block_dc(struct huff_bits *b, const struct huff_dc *dc,
 {
 	uint32_t e;
 
-	bits_fill(b);
 	e = dc->look[b->word >> (64 - HUFF_LOOK_BITS)];
+	bits_fill(b);
 	if (UNLIKELY(!e)) {
 		uint32_t code = code_find(&dc->code, b->word);
 		uint32_t len = code & 255, size = code >> 8;
 
 		if (!code)
 			return -EILSEQ;
-		e = (len + size) | len << 8 | (63 - size) << 16;
+		e = HUFF_DC_ENTRY(len, size);
 	}
-	*predictor += (uint32_t)bits_value(b->word, e >> 8, e >> 16);
+	*predictor += (uint32_t)bits_value_or_none(b->word, e >> 8, e >> 16);
 	bits_use(b, e);
 	return UNLIKELY(*predictor + 32768 > 65535) ? -EILSEQ : 0;
 }
 
 /*
- * One symbol that the lookahead does not know.  The index of its coefficient,
- * + HUFF_END at the end of the block (past its last coefficient, as in a table
- * entry), or HUFF_SPECIAL: damaged
+ * One symbol that the lookahead does not decide.  The index of its coefficient,
+ * or @k + HUFF_END, or HUFF_SPECIAL: damaged
  */
 HUFF_INLINE uint32_t block_symbol(struct huff_bits *b,
 				  const struct huff_ac *ac, uint32_t k,
@@ -127,78 +142,100 @@ HUFF_INLINE uint32_t block_symbol(struct huff_bits *b,
 		return HUFF_SPECIAL;
 	if (!size && symbol != 0xf0) {
 		bits_use(b, len);
-		return k + HUFF_END + 1;
+		return k + HUFF_END;
 	}
 	k += (symbol >> 4) + 1;
 	if (k >= DLB_BLOCK_COEFS)
 		return HUFF_SPECIAL;
 	if (coefs)
-		coefs[dlb_huff_place[k]] =
-			(int16_t)bits_value(b->word, len, 63 - size);
+		coefs[dlb_huff_place[k]] = (int16_t)bits_value_or_none(
+			b->word, len, 63 - size);
 	bits_use(b, len + size);
 	return k;
 }
 
-/* Both coefficients of the next entry, @k steps to the last */
-HUFF_INLINE uint64_t block_entry(struct huff_bits *b, const struct huff_ac *ac,
-				 uint32_t *k, int16_t *coefs)
+HUFF_INLINE uint64_t block_look(const struct huff_bits *b,
+				const struct huff_ac *ac)
 {
-	uint64_t e = ac->look[b->word >> (64 - HUFF_LOOK_BITS)];
-	uint32_t first = *k + (e >> 24 & 31), last = *k + (e >> 32 & 1023);
+	return ac->look[b->word >> (64 - HUFF_LOOK_BITS)];
+}
 
-	if (coefs) {
-		coefs[dlb_huff_place[first]] = (int16_t)(e >> 48);
-		coefs[dlb_huff_place[last]] =
-			(int16_t)bits_value(b->word, e >> 8, e >> 16);
-	}
-	bits_use(b, e);
-	*k = last;
-	return e;
+HUFF_INLINE uint32_t block_step(uint64_t e)
+{
+	return (uint32_t)(e >> 54);
+}
+
+/* Both coefficients of entry @e, whose bits are at the top of @word */
+HUFF_INLINE void block_put(int16_t *coefs, uint64_t e, uint64_t word,
+			   uint32_t k)
+{
+	uint32_t first = k + ((uint32_t)e >> 24), last = k + block_step(e);
+
+	if (!coefs)
+		return;
+	coefs[dlb_huff_place[first]] = (int16_t)(e >> 32);
+	coefs[dlb_huff_place[last]] =
+		(int16_t)bits_value(word, e >> 8, e >> 16);
 }
 
 /*
  * The block ended with the first symbol of entry @e, or was overrun.  The
- * second belongs to the next block, its store went to the last place.
+ * second belongs to the next block.
  */
-HUFF_INLINE int block_mend(struct huff_bits *b, uint64_t e, uint32_t k,
-			   int16_t *coefs)
+HUFF_INLINE int block_mend(struct huff_bits *b, uint64_t e, uint32_t k)
 {
-	k += (uint32_t)(e >> 24 & 31) - (uint32_t)(e >> 32 & 1023);
+	k += ((uint32_t)e >> 24) - block_step(e);
 	if (k != DLB_BLOCK_COEFS - 1)
 		return -EILSEQ;
-	if (coefs)
-		coefs[DLB_BLOCK_COEFS - 1] = (int16_t)(e >> 48);
-	bits_return(b, e >> 42 & 63);
+	bits_return(b, e >> 48 & 63);
 	return DLB_BLOCK_COEFS - 1;
 }
 
-/* Index of the last coefficient that is not zero, or -EILSEQ */
+/*
+ * Index of the last coefficient, or -EILSEQ.  The next entry is looked up before
+ * the one in hand is put.  Two entries use at most 50 of 64 bits: a look-up
+ * need not wait for the bits that are filled in behind it.
+ */
 HUFF_INLINE int block_ac(struct huff_bits *b, const struct huff_ac *ac,
 			 int16_t *coefs)
 {
+	uint64_t e = block_look(b, ac), next, word;
 	uint32_t k = 0;
-	uint64_t e;
 
 	for (;;) {
-		do {
+		for (;;) {
 			bits_fill(b);
-			e = block_entry(b, ac, &k, coefs);
-			if (k >= DLB_BLOCK_COEFS - 1)
+			word = b->word;
+			bits_use(b, e);
+			next = block_look(b, ac);
+			block_put(coefs, e, word, k);
+			k += block_step(e);
+			if (UNLIKELY(k >= DLB_BLOCK_COEFS - 1))
 				break;
-			e = block_entry(b, ac, &k, coefs);
-		} while (LIKELY(k < DLB_BLOCK_COEFS - 1));
-		if (UNLIKELY(k >= HUFF_SPECIAL)) {
-			k = block_symbol(b, ac, k - HUFF_SPECIAL - 1, coefs);
-			if (k < DLB_BLOCK_COEFS - 1)
-				continue;
-			if (k >= HUFF_SPECIAL)
-				return -EILSEQ;
+			e = next;
+			word = b->word;
+			bits_use(b, e);
+			next = block_look(b, ac);
+			block_put(coefs, e, word, k);
+			k += block_step(e);
+			if (UNLIKELY(k >= DLB_BLOCK_COEFS - 1))
+				break;
+			e = next;
 		}
-		if (LIKELY(k - HUFF_END - 1 < DLB_BLOCK_COEFS - 1))
-			return (int)(k - HUFF_END - 1);
+		if (LIKELY(k - HUFF_END < DLB_BLOCK_COEFS - 1))
+			return (int)(k - HUFF_END);
 		if (k == DLB_BLOCK_COEFS - 1)
 			return (int)k;
-		return block_mend(b, e, k, coefs);
+		if (k < HUFF_SPECIAL)
+			return block_mend(b, e, k);
+		k = block_symbol(b, ac, k - HUFF_SPECIAL, coefs);
+		if (k - HUFF_END < DLB_BLOCK_COEFS - 1)
+			return (int)(k - HUFF_END);
+		if (k >= HUFF_SPECIAL)
+			return -EILSEQ;
+		if (k == DLB_BLOCK_COEFS - 1)
+			return (int)k;
+		e = block_look(b, ac);
 	}
 }
 
@@ -232,6 +269,7 @@ HUFF_INLINE int mcus_decode(struct dlb_huff *huff, uint32_t mcu, uint32_t end,
 	const struct huff_unit *units_end = huff->units + huff->nr_units;
 	struct huff_bits b = huff->bits;
 
+	bits_fill(&b);
 	for (; mcu < end; mcu++) {
 		if (UNLIKELY(b.at > huff->limit)) {
 			huff->bits = b;

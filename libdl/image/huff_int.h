@@ -20,12 +20,17 @@
  * struct huff_code - A prefix code, for codes longer than the lookahead
  * @limit: codes of up to that length, left aligned to 16 bits, are below it
  * @offset: symbol index - code, for each length
+ * @tail: what the last 16-bit codes mean, from @tail_from on: length | symbol << 8
  */
+#define HUFF_TAIL_SIZE 1024u
+
 struct huff_code {
 	uint8_t spec[HUFF_SPEC_BYTES];	/* as DHT has it, zero filled */
 	bool is_valid;
 	uint32_t limit[HUFF_MAX_CODE_BITS + 1];
 	int32_t offset[HUFF_MAX_CODE_BITS + 1];
+	uint32_t tail_from;
+	uint16_t tail[HUFF_TAIL_SIZE];
 };
 
 /*
@@ -33,18 +38,19 @@ struct huff_code {
  *
  *	 0.. 5	bits used by all of it
  *	 8..13	bits before the last symbol's value
- *	16..21	63 - bits of the last symbol's value
- *	24..28	index step to the first coefficient
- *	32..41	index step to the last one; what else comes is added to it:
- *		HUFF_END, HUFF_SPECIAL
- *	42..47	bits used behind the first symbol
- *	48..63	value of the first coefficient
+ *	16..21	64 - bits of the last symbol's value
+ *	24..31	index step to the first coefficient
+ *	32..47	value of the first coefficient
+ *	48..53	bits used behind the first symbol
+ *	54..63	index step to the last coefficient
  *
  * An entry holds two symbols, if the first is there with its value and the
- * second with its code; else one, which then is the last alone.  An end of
- * block counts as a coefficient of value 0 at the next index; a run of 16 zeros
- * as one of value 0.  Both stores are done whatever the entry holds, the last
- * one later.  A code that is too long or not there steps by HUFF_SPECIAL.
+ * second with its code; else one, which then is the last alone.  The end of a
+ * block is a last symbol that steps by HUFF_END.  What the lookahead does not
+ * decide, and zeros without a coefficient (nothing to put), steps by
+ * HUFF_SPECIAL.  Both values are stored whatever the entry holds, the last one
+ * later; indexes that are none lead to the place of DC, which is stored when
+ * the block is done.
  */
 #define HUFF_END 128u
 #define HUFF_SPECIAL 256u
@@ -54,13 +60,16 @@ struct huff_ac {
 	struct huff_code code;
 };
 
-/* bits used by all, bits of the code, 63 - bits of the value: as above */
+/* Bits used, bits of the code, 63 - bits of the value; 0: not decided */
+#define HUFF_DC_ENTRY(len, size) \
+	(((len) + (size)) | (len) << 8 | (63 - (size)) << 16)
+
 struct huff_dc {
 	uint32_t look[HUFF_LOOK_SIZE];
 	struct huff_code code;
 };
 
-/* 0.. 63 + HUFF_SPECIAL + steps: where a coefficient goes; see huff_table.c */
+/* Where the coefficient of an index goes, or what only looks like one */
 #define HUFF_NR_PLACES 384u
 extern const uint8_t dlb_huff_place[HUFF_NR_PLACES];
 
@@ -78,14 +87,14 @@ void dlb_huff_dc_build(struct huff_dc *dc, const uint8_t *spec);
 
 /*
  * struct huff_bits - A read position
- * @word: the next bits, from the top; at least @count of them
- * @at: next byte that is not in those @count bits
- * @count: in its low 6 bits; what is above is of no meaning
+ * @word: the next bits, from the top; at least 63 - @lack of them
+ * @at: next byte that is not in those bits
+ * @lack: in its low 6 bits; what is above is of no meaning
  */
 struct huff_bits {
 	uint64_t word;
 	const uint8_t *at;
-	uint64_t count;
+	uint64_t lack;
 };
 
 /* A block of the MCU */

@@ -10,19 +10,11 @@
 
 #include <string.h>
 
-#define Z8(a, b, c, d, e, f, g, h) a, b, c, d, e, f, g, h
-#define X8 Z8(63, 63, 63, 63, 63, 63, 63, 63)
-#define X64 X8, X8, X8, X8, X8, X8, X8, X8
-#define ZIGZAG_FROM_8                                                          \
-	Z8(17, 24, 32, 25, 18, 11, 4, 5), Z8(12, 19, 26, 33, 40, 48, 41, 34),  \
-	Z8(27, 20, 13, 6, 7, 14, 21, 28), Z8(35, 42, 49, 56, 57, 50, 43, 36),  \
-	Z8(29, 22, 15, 23, 30, 37, 44, 51), Z8(58, 59, 52, 45, 38, 31, 39, 46),\
-	Z8(53, 60, 61, 54, 47, 55, 62, 63)
-#define ZIGZAG Z8(0, 1, 8, 16, 9, 2, 3, 10), ZIGZAG_FROM_8
-
-/* Indexes past the block go to its last place: it is then lost or mended */
 const uint8_t dlb_huff_place[HUFF_NR_PLACES] = {
-	ZIGZAG, X64, ZIGZAG, X64, ZIGZAG, X64,
+	0,  1,	8,  16, 9,  2,	3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,	7,  14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 };
 
 /* Code lengths and symbols of what the lookahead decides; length 0: not */
@@ -30,6 +22,29 @@ struct look {
 	uint8_t len[HUFF_LOOK_SIZE];
 	uint8_t symbol[HUFF_LOOK_SIZE];
 };
+
+/* The end of the code space, where the long codes are */
+static void code_build_tail(struct huff_code *code)
+{
+	uint32_t len = 1;
+
+	code->tail_from = (1u << HUFF_MAX_CODE_BITS) - HUFF_TAIL_SIZE;
+	for (uint32_t i = 0; i < HUFF_TAIL_SIZE; i++) {
+		uint32_t bits = code->tail_from + i;
+		int32_t idx;
+
+		while (len <= HUFF_MAX_CODE_BITS && bits >= code->limit[len])
+			len++;
+		if (len > HUFF_MAX_CODE_BITS) {
+			code->tail[i] = 0;
+			continue;
+		}
+		idx = (int32_t)(bits >> (HUFF_MAX_CODE_BITS - len)) +
+		      code->offset[len];
+		code->tail[i] = (uint16_t)(len |
+			code->spec[DLB_HUFF_COUNTS + (idx & 255)] << 8);
+	}
+}
 
 /* False: @code is that of @spec already */
 static bool code_build(struct huff_code *code, const uint8_t *spec,
@@ -63,6 +78,7 @@ static bool code_build(struct huff_code *code, const uint8_t *spec,
 		code->limit[len] = next << (HUFF_MAX_CODE_BITS - len);
 		next <<= 1;
 	}
+	code_build_tail(code);
 	return true;
 }
 
@@ -73,13 +89,6 @@ static int32_t extend(uint32_t value, uint32_t bits)
 	       (int32_t)value - (int32_t)(1u << bits) + 1 : (int32_t)value;
 }
 
-static uint64_t entry(uint32_t all, uint32_t before, uint32_t value_bits,
-		      uint32_t first_step, uint32_t last_step)
-{
-	return all | before << 8 | (63 - value_bits) << 16 | first_step << 24 |
-	       (uint64_t)last_step << 32;
-}
-
 static bool is_end(uint32_t symbol)
 {
 	return !(symbol & 15) && symbol != 0xf0;
@@ -87,7 +96,21 @@ static bool is_end(uint32_t symbol)
 
 static uint32_t step_of(uint32_t symbol)
 {
-	return is_end(symbol) ? HUFF_END + 1 : (symbol >> 4) + 1;
+	return is_end(symbol) ? HUFF_END : (symbol >> 4) + 1;
+}
+
+/* An entry of a last symbol of @len bits behind @before others */
+static uint64_t entry(uint32_t before, uint32_t len, uint32_t symbol)
+{
+	uint32_t size = symbol & 15;
+
+	return (before + len + size) | (before + len) << 8 |
+	       (64 - size) % 64 << 16;
+}
+
+static uint64_t steps(uint32_t first, uint32_t last)
+{
+	return (uint64_t)first << 24 | (uint64_t)last << 54;
 }
 
 static uint64_t ac_entry(const struct look *look, uint32_t idx)
@@ -97,22 +120,24 @@ static uint64_t ac_entry(const struct look *look, uint32_t idx)
 	uint64_t e;
 
 	if (!len)
-		return entry(0, 0, 0, 1, HUFF_SPECIAL + 1);
+		return steps(HUFF_END, HUFF_SPECIAL);
 	if (is_end(symbol))
-		return entry(len, len, 0, 1, step_of(symbol));
-	e = entry(used, len, size, step_of(symbol), step_of(symbol));
+		return entry(0, len, symbol) | steps(HUFF_END, HUFF_END);
+	e = size ? entry(0, len, symbol) |
+		   steps(step_of(symbol), step_of(symbol)) :
+		   steps(HUFF_END, HUFF_SPECIAL);
 	if (used >= HUFF_LOOK_BITS)
 		return e;
 	rest = idx << used & (HUFF_LOOK_SIZE - 1);
 	next = look->symbol[rest];
-	if (!look->len[rest] || look->len[rest] > HUFF_LOOK_BITS - used)
+	if (!look->len[rest] || look->len[rest] > HUFF_LOOK_BITS - used ||
+	    next == 0xf0)
 		return e;
 	value = idx >> (HUFF_LOOK_BITS - used) & ((1u << size) - 1);
-	len = look->len[rest] + (next & 15);
-	e = entry(used + len, used + look->len[rest], next & 15,
-		  step_of(symbol), step_of(symbol) + step_of(next));
-	return e | (uint64_t)len << 42 |
-	       (uint64_t)(uint16_t)extend(value, size) << 48;
+	return entry(used, look->len[rest], next) |
+	       steps(step_of(symbol), step_of(symbol) + step_of(next)) |
+	       (uint64_t)(uint16_t)extend(value, size) << 32 |
+	       (uint64_t)(look->len[rest] + (next & 15)) << 48;
 }
 
 void dlb_huff_ac_build(struct huff_ac *ac, const uint8_t *spec)
@@ -134,7 +159,6 @@ void dlb_huff_dc_build(struct huff_dc *dc, const uint8_t *spec)
 	for (uint32_t i = 0; i < HUFF_LOOK_SIZE; i++) {
 		uint32_t len = look.len[i], size = look.symbol[i];
 
-		dc->look[i] = len ? (uint32_t)entry(len + size, len, size, 0,
-						    0) : 0;
+		dc->look[i] = len ? HUFF_DC_ENTRY(len, size) : 0;
 	}
 }

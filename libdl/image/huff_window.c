@@ -103,13 +103,14 @@ static void window_fill(struct dlb_huff *huff)
 static ptrdiff_t segment_left(const struct dlb_huff *huff)
 {
 	return (huff->fill - huff->bits.at) * 8 +
-	       (ptrdiff_t)(huff->bits.count & 63);
+	       63 -
+	       (ptrdiff_t)(huff->bits.lack & 63);
 }
 
 int dlb_huff_segment_open(struct dlb_huff *huff)
 {
 	huff->fill = huff->window + HUFF_BACK_BYTES;
-	huff->bits = (struct huff_bits){ .at = huff->fill };
+	huff->bits = (struct huff_bits){ .at = huff->fill, .lack = 63 };
 	huff->marker = 0;
 	window_fill(huff);
 	return 0;
