@@ -14,6 +14,7 @@ DESTDIR ?=
 
 NEED := tools/setup/need.sh
 RELEASE := build/release
+INSTALL := build/install
 CHECK_PY := $(PYTHON) tests/run/check.py
 
 MAKEFLAGS += --no-print-directory
@@ -49,13 +50,14 @@ bench:
 	@$(NEED) build demo bench
 	@QUICK=$(QUICK) CHECK=$(CHECK) PEERS=$(PEERS) tests/bench/bench.sh
 
+# A folder of its own: what was configured without the Python package stays so
 install:
 	@$(NEED) build install
-	@$(MESON) setup $(if $(wildcard $(RELEASE)/build.ninja),--reconfigure) \
-		$(RELEASE) --buildtype=release --prefix=$(PREFIX) \
+	@$(MESON) setup $(if $(wildcard $(INSTALL)/build.ninja),--reconfigure) \
+		$(INSTALL) --buildtype=release --prefix=$(PREFIX) \
 		-Dtools=enabled -Dtests=disabled -Dpython=enabled
-	@$(MESON) compile -C $(RELEASE)
-	@$(MESON) install -C $(RELEASE) --no-rebuild \
+	@$(MESON) compile -C $(INSTALL)
+	@$(MESON) install -C $(INSTALL) --no-rebuild \
 		$(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))
 	@test -n "$(DESTDIR)" || test "$$(id -u)" -ne 0 || ldconfig
 
