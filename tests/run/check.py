@@ -13,6 +13,7 @@ a part is; this file knows only how to run one.
 """
 
 import os
+import signal
 import sys
 import time
 
@@ -69,6 +70,10 @@ def main():
             print(f"  {gate.script:14} {gate.level:5} {gate.about}")
     elif len(sys.argv) == 2 and sys.argv[1] in LEVELS:
         os.chdir(ROOT)
+        # A job in the background is started with both ignored, and would hand
+        # that on to tests that send them
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
         sys.exit(run(sys.argv[1]))
     else:
         sys.exit(__doc__)
