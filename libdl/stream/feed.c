@@ -45,6 +45,12 @@ static bool is_quarantined(struct dlboost_stream *stream,
 	return true;
 }
 
+/* Does opening a file fail for a reason that stays? */
+static bool is_lasting(int err)
+{
+	return err == ENOENT || err == ENOTDIR || err == EACCES || err == ELOOP;
+}
+
 /* dlb_job.prepare: bytes, header and geometry of one sample */
 static unsigned int prepare(struct dlb_job *job, struct dlb_scratch *scratch,
 			    struct dlboost_result *result)
@@ -56,6 +62,7 @@ static unsigned int prepare(struct dlb_job *job, struct dlb_scratch *scratch,
 	int32_t label = -1;
 	unsigned int status;
 
+	sample->is_absent = false;
 	if (stream->dataset_info.nr_classes &&
 	    dlb_dataset_label(stream->dataset, sample->id, &label)) {
 		result->status = DLBOOST_STATUS_IO;
@@ -68,6 +75,7 @@ static unsigned int prepare(struct dlb_job *job, struct dlb_scratch *scratch,
 		return result->status;
 	status = dlb_dataset_load(stream->dataset, sample->id, grow_scratch,
 				  scratch, &job->src, &job->src_bytes, result);
+	sample->is_absent = status == DLBOOST_STATUS_IO && is_lasting(errno);
 	if (status)
 		return status;
 	status = dlboost_probe(job->src, job->src_bytes, scratch->limits,
@@ -165,8 +173,11 @@ static bool feed_retries(struct dlboost_stream *stream)
 		make_job(stream, batch, dlb_batch_sample_idx(batch, sample),
 			 &job);
 		sample->engine_idx = (uint8_t)(e - stream->engines);
-		if (!submit(stream, e, &job, 1))
+		if (!submit(stream, e, &job, 1)) {
+			if (e->is_shut)
+				continue;
 			return false;
+		}
 		stream->retry_head = sample->next;
 		if (!stream->retry_head)
 			stream->retry_tail = NULL;
@@ -197,7 +208,8 @@ static bool feed_chunk(struct dlboost_stream *stream,
 	}
 	taken = submit(stream, e, jobs, nr);
 	batch->nr_submitted += taken;
-	return taken == nr;
+	/* One that shuts down leaves the work to the others */
+	return taken == nr || e->is_shut;
 }
 
 static void assign_sample(struct dlboost_stream *stream,
@@ -294,39 +306,44 @@ static void fail_unsubmitted(struct dlboost_stream *stream)
 		stream->retry_head = sample->next;
 	}
 	stream->retry_tail = NULL;
-	dlb_stream_wake(stream);
 }
 
-void dlb_stream_feed_locked(struct dlboost_stream *stream)
+static void feed_engines(struct dlboost_stream *stream)
 {
 	struct dlboost_batch *batch;
 
-	if (stream->is_stopping || stream->is_over)
-		return;
-	if (!choose_engine(stream)) {
-		fail_unsubmitted(stream);
-		return;
-	}
 	if (!feed_retries(stream))
 		return;
 	while ((batch = next_to_feed(stream)))
 		if (batch->count && !feed_chunk(stream, batch))
 			break;
+}
+
+void dlb_stream_feed_locked(struct dlboost_stream *stream)
+{
+	if (stream->is_stopping || stream->is_over)
+		return;
+	feed_engines(stream);
+	/* Also when the last one shut down just now: nobody else would say so */
+	if (!choose_engine(stream))
+		fail_unsubmitted(stream);
 	/* An empty batch is ready without anybody finishing it */
 	if (dlb_stream_head_is_ready(stream))
 		dlb_stream_wake(stream);
 }
 
-int dlb_stream_begin_epoch_locked(struct dlboost_stream *stream, uint32_t epoch,
-				  uint64_t start, uint64_t bad)
+int dlb_stream_make_order(const struct dlboost_stream *stream, uint32_t epoch,
+			  struct dlb_order **out)
 {
-	struct dlb_order *order;
-	int ret = dlb_order_create(stream->seed, epoch,
-				   stream->dataset_info.nr_samples,
-				   stream->no_shuffle, &order);
+	return dlb_order_create(stream->seed, epoch,
+				stream->dataset_info.nr_samples,
+				stream->no_shuffle, out);
+}
 
-	if (ret)
-		return ret;
+void dlb_stream_enter_epoch_locked(struct dlboost_stream *stream,
+				   struct dlb_order *order, uint32_t epoch,
+				   uint64_t start, uint64_t bad)
+{
 	dlb_order_destroy(stream->order);
 	stream->order = order;
 	stream->epoch = epoch;
@@ -338,7 +355,6 @@ int dlb_stream_begin_epoch_locked(struct dlboost_stream *stream, uint32_t epoch,
 	stream->bad = bad;
 	stream->is_over = false;
 	stream->is_at_end = false;
-	return 0;
 }
 
 /* Samples never submitted are finished by that; the others when they come in */

@@ -241,6 +241,7 @@ static int open_epoch(struct opening *o)
 	struct dlboost_stream *stream = o->stream;
 	struct dlboost_stream_attr *a = &o->attr;
 	struct dlb_resume at = { .epoch = a->epoch };
+	struct dlb_order *order;
 	int ret = 0;
 
 	stream->seed = a->seed;
@@ -257,9 +258,11 @@ static int open_epoch(struct opening *o)
 		ret = dlb_resume_read(stream, a, &at, o->error, o->error_bytes);
 	if (ret)
 		return ret;
-	ret = dlb_stream_begin_epoch_locked(stream, at.epoch, at.position,
-					    at.bad);
-	if (ret)
+	ret = dlb_stream_make_order(stream, at.epoch, &order);
+	if (!ret)
+		dlb_stream_enter_epoch_locked(stream, order, at.epoch,
+					      at.position, at.bad);
+	else
 		dlb_sentence(o->error, o->error_bytes,
 			     "no order for %llu samples: %s",
 			     (unsigned long long)stream->shard.nr_samples,
@@ -267,16 +270,26 @@ static int open_epoch(struct opening *o)
 	return ret;
 }
 
+/* Bad samples an epoch may have; none only where none were asked for */
+static uint64_t budget_of(double share, uint64_t nr_samples)
+{
+	/* 0.29 x 100 is a little below 29, and means it */
+	double budget = share * (double)nr_samples * (1 + 1e-12);
+
+	if (share <= 0)
+		return 0;
+	return budget < 1 ? 1 : (uint64_t)budget;
+}
+
 static int open_all(struct opening *o)
 {
 	struct dlboost_stream *stream = o->stream;
-	double budget = o->attr.max_bad *
-			(double)stream->dataset_info.nr_samples;
 	int ret;
 
 	stream->profile = o->attr.profile;
 	stream->on_error = o->attr.on_error;
-	stream->max_bad = budget < 1 ? 1 : (uint64_t)budget;
+	stream->max_bad = budget_of(o->attr.max_bad,
+				    stream->dataset_info.nr_samples);
 	ret = open_recipe(o);
 	if (!ret && o->attr.quarantine_path)
 		ret = dlb_quarantine_open(o->attr.quarantine_path, o->error,

@@ -11,13 +11,11 @@
 #include "stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "../base/base.h"
 #include "dataset.h"
 
-#define PATH_BYTES (4096 + 256)
 /* The first try and one more, where there is no other engine to go to */
 #define MIN_TRIES 2
 
@@ -30,25 +28,6 @@ bool dlb_status_is_of_file(unsigned int status)
 	       status == DLBOOST_STATUS_TOO_LARGE;
 }
 
-/* Does opening the file fail for a reason that stays? */
-static bool is_missing(struct dlboost_stream *stream, uint64_t id)
-{
-	struct dlboost_sample where;
-	char path[PATH_BYTES];
-	int fd;
-
-	if (dlboost_dataset_sample(stream->dataset, id, path, sizeof(path),
-				   &where))
-		return false;
-	fd = open(where.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0) {
-		close(fd);
-		return false;
-	}
-	return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
-	       errno == ELOOP;
-}
-
 /* One more failure of sample->id that a further try may mend */
 static bool may_try_again(struct dlboost_stream *stream,
 			  struct dlb_sample *sample, unsigned int status)
@@ -58,7 +37,7 @@ static bool may_try_again(struct dlboost_stream *stream,
 
 	if (status == DLBOOST_STATUS_UNSUPPORTED)
 		return ++sample->nr_engines < stream->nr_engines;
-	if (status == DLBOOST_STATUS_IO && is_missing(stream, sample->id))
+	if (status == DLBOOST_STATUS_IO && sample->is_absent)
 		sample->nr_missing++;
 	return ++sample->nr_tries < tries;
 }
@@ -76,7 +55,7 @@ static bool draw_substitute(struct dlboost_stream *stream,
 			    struct dlboost_batch *batch, uint32_t i)
 {
 	struct dlb_sample *sample = &batch->samples[i];
-	int32_t label = (int32_t)batch->labels[i];
+	int32_t label = sample->wanted_label;
 	uint32_t nr = dlb_dataset_class_size(stream->dataset, label);
 
 	if (nr <= 1)
@@ -128,6 +107,7 @@ static void finish_bad(struct dlboost_batch *batch, uint32_t i,
 {
 	batch->status[i] = (uint8_t)status;
 	batch->ids[i] = batch->wanted_ids[i];
+	batch->labels[i] = batch->samples[i].wanted_label;
 	memset(dlb_batch_sample_images(batch, i), 0, batch->pool->sample_bytes);
 }
 
@@ -165,6 +145,7 @@ enum dlb_judgement dlb_policy_judge(struct dlboost_stream *stream,
 	if (sample->id == sample->wanted_id) {
 		sample->wanted_status = (uint8_t)status;
 		sample->was_listed = sample->is_listed;
+		sample->wanted_label = (int32_t)batch->labels[i];
 		sample->has_result = false;
 		if (status != DLBOOST_STATUS_OK)
 			store_result(batch, i, c->result);
@@ -244,6 +225,19 @@ static int refuse_budget(struct dlboost_stream *stream,
 	return -EDQUOT;
 }
 
+/*
+ * Under "fail" the first bad batch says which sample it was, however many more
+ * are in it, unless none is allowed at all.
+ */
+static bool is_over_budget(const struct dlboost_stream *stream,
+			   const struct dlboost_batch *batch)
+{
+	if (stream->bad <= stream->max_bad)
+		return false;
+	return stream->on_error != DLBOOST_ON_ERROR_FAIL ||
+	       batch->bad_before || !stream->max_bad;
+}
+
 int dlb_policy_settle_locked(struct dlboost_stream *stream,
 			     struct dlboost_batch *batch)
 {
@@ -267,7 +261,7 @@ int dlb_policy_settle_locked(struct dlboost_stream *stream,
 			first_broken = i;
 	}
 	batch->bad_after = stream->bad;
-	if (stream->bad > stream->max_bad)
+	if (is_over_budget(stream, batch))
 		return refuse_budget(stream, batch, last_bad);
 	if (nr_broken)
 		return refuse_batch(stream, batch, first_broken, nr_broken);

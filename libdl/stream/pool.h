@@ -37,11 +37,13 @@ enum dlb_slot_state {
  *	that stays
  * @nr_engines: engines that do not support @id
  * @engine_idx: engine that has it, or has had it last
+ * @wanted_label: label of @wanted_id, once it was looked at
  * @wanted_status: status of @wanted_id, OK until known otherwise
  * @is_of_file: @wanted_status is the file's fault
  * @is_breaking: it ended so that its batch cannot be handed out
  * @is_duplicate: F17's padding
  * @is_listed: the quarantine list names @id
+ * @is_absent: the last try could not open its file, for a reason that stays
  * @was_listed: the quarantine list names @wanted_id
  * @has_result: the batch's result of this sample has something to say
  *
@@ -52,6 +54,7 @@ struct dlb_sample {
 	uint64_t wanted_id;
 	uint64_t id;
 	struct dlb_sample *next;
+	int32_t wanted_label;
 	uint8_t nr_substitutes;
 	uint8_t nr_tries;
 	uint8_t nr_missing;
@@ -62,6 +65,7 @@ struct dlb_sample {
 	bool is_breaking;
 	bool is_duplicate;
 	bool is_listed;
+	bool is_absent;
 	bool was_listed;
 	bool has_result;
 };

@@ -77,7 +77,7 @@ static uint64_t bad_so_far(const struct dlboost_stream_attr *attr,
 	for (uint32_t i = 0; i < attr->nr_states; i++)
 		if (merged->world == world &&
 		    !dlb_state_parse(attr->states[i], &own, NULL, 0) &&
-		    own.rank == rank)
+		    own.rank == rank && own.epoch == merged->epoch)
 			return own.bad_samples;
 	return (merged->bad_samples + world - 1) / world;
 }

@@ -175,6 +175,32 @@ static int take_head_locked(struct dlboost_stream *stream,
 	return 0;
 }
 
+static int refuse_epoch(struct dlboost_stream *stream, uint32_t epoch, int ret)
+{
+	dlb_sentence(stream->error, sizeof(stream->error),
+		     "no order for epoch %u: %s", epoch, strerror(-ret));
+	return ret;
+}
+
+static int begin_next_epoch_locked(struct dlboost_stream *stream)
+{
+	uint32_t epoch = stream->epoch + 1;
+	struct dlb_order *order;
+	int ret;
+
+	if (!epoch) {
+		dlb_sentence(stream->error, sizeof(stream->error),
+			     "epoch %u was the last one there is",
+			     stream->epoch);
+		return -EOVERFLOW;
+	}
+	ret = dlb_stream_make_order(stream, epoch, &order);
+	if (ret)
+		return refuse_epoch(stream, epoch, ret);
+	dlb_stream_enter_epoch_locked(stream, order, epoch, 0, 0);
+	return 0;
+}
+
 static int next_locked(struct dlboost_stream *stream, int timeout_ms,
 		       struct dlboost_batch **out)
 {
@@ -185,14 +211,9 @@ static int next_locked(struct dlboost_stream *stream, int timeout_ms,
 	stream->error[0] = '\0';
 	stream->has_failed = false;
 	if (stream->is_at_end)
-		ret = dlb_stream_begin_epoch_locked(stream, stream->epoch + 1,
-						    0, 0);
-	if (ret) {
-		dlb_sentence(stream->error, sizeof(stream->error),
-			     "no order for epoch %u: %s", stream->epoch + 1,
-			     strerror(-ret));
+		ret = begin_next_epoch_locked(stream);
+	if (ret)
 		return ret;
-	}
 	if (stream->take_idx >= stream->nr_batches) {
 		stream->is_at_end = true;
 		*out = NULL;
@@ -253,6 +274,7 @@ static void drain_engines(struct dlboost_stream *stream)
 DLB_EXPORT int dlboost_stream_set_epoch(struct dlboost_stream *stream,
 					uint32_t epoch)
 {
+	struct dlb_order *order;
 	int ret;
 
 	if (is_foreign(stream))
@@ -260,13 +282,17 @@ DLB_EXPORT int dlboost_stream_set_epoch(struct dlboost_stream *stream,
 	if (stream->epoch == epoch && stream->take_idx == 0 &&
 	    !stream->is_at_end && !stream->is_over)
 		return 0;
+	/* First what may fail: a stream without it goes on where it stands */
+	ret = dlb_stream_make_order(stream, epoch, &order);
+	if (ret)
+		return refuse_epoch(stream, epoch, ret);
 	drain_engines(stream);
 	pthread_mutex_lock(&stream->pool->lock);
-	ret = dlb_stream_begin_epoch_locked(stream, epoch, 0, 0);
+	dlb_stream_enter_epoch_locked(stream, order, epoch, 0, 0);
 	stream->is_stopping = false;
 	stream->error[0] = '\0';
 	pthread_mutex_unlock(&stream->pool->lock);
-	return ret;
+	return 0;
 }
 
 DLB_EXPORT void dlboost_stream_destroy(struct dlboost_stream *stream)

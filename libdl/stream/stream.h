@@ -100,9 +100,13 @@ struct dlboost_stream {
 
 /* Give free slots their batches and engines their jobs; never waits */
 void dlb_stream_feed_locked(struct dlboost_stream *stream);
-/* Point the stream at [start, N) of an epoch; 0 or -ENOMEM */
-int dlb_stream_begin_epoch_locked(struct dlboost_stream *stream, uint32_t epoch,
-				  uint64_t start, uint64_t bad);
+/* The order of an epoch of this stream; 0 or -ENOMEM */
+int dlb_stream_make_order(const struct dlboost_stream *stream, uint32_t epoch,
+			  struct dlb_order **out);
+/* Point the stream at [start, N) of an epoch; takes @order */
+void dlb_stream_enter_epoch_locked(struct dlboost_stream *stream,
+				   struct dlb_order *order, uint32_t epoch,
+				   uint64_t start, uint64_t bad);
 /* Batches under way are no longer wanted */
 void dlb_stream_abandon_locked(struct dlboost_stream *stream);
 /* One sample is to be submitted again */

@@ -82,8 +82,8 @@ enum dlboost_limit_stage {
  * @world: number of consumers that share the data set; 0 means 1
  * @tail: a value of enum dlboost_tail
  * @on_error: a value of enum dlboost_on_error
- * @max_bad: share of the data set that may be bad in an epoch, 0..1; negative
- *	for the default of 0.001
+ * @max_bad: share of the data set that may be bad in an epoch, 0..1: at least
+ *	one sample, but none for 0; negative for the default of 0.001
  * @reject_warnings: 1 makes samples with decoder warnings CORRUPT
  * @slots: batches in memory; 0 for the formula of Documentation/streams.rst
  * @hold: batches the caller may keep at the same time; 0 for 2, or for what
@@ -326,6 +326,8 @@ uint64_t dlboost_stream_len(const struct dlboost_stream *stream);
  *
  * Return:
  * * %0		- success
+ * * %-ENOMEM	- no memory for the order of that epoch; the stream stands where
+ *		  it stood
  * * %-EPERM	- called in a child after fork()
  */
 int dlboost_stream_set_epoch(struct dlboost_stream *stream, uint32_t epoch);
@@ -351,6 +353,7 @@ int dlboost_stream_set_epoch(struct dlboost_stream *stream, uint32_t epoch);
  * * %-ETIMEDOUT - nothing was ready in time
  * * %-EINTR	- dlboost_stream_interrupt(), since the last such return
  * * %-ENOMEM	- no memory for the order of the next epoch
+ * * %-EOVERFLOW - epoch 4294967295 is over, and there is no other
  * * %-EPERM	- called in a child after fork()
  */
 int dlboost_stream_next(struct dlboost_stream *stream, int timeout_ms,

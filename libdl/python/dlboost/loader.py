@@ -122,7 +122,8 @@ class Loader:
         on_error: "fail" raises BadSample, "skip-replace" puts another sample
             of the same class there, "zero" leaves zeros; see batch.status.
         max_bad: share of the data set that may be bad in an epoch, 0 to 1;
-            above it BudgetExceeded is raised.
+            one sample at least, none for 0; above it BudgetExceeded is
+            raised.
         warnings: "reject" makes samples with decoder warnings CORRUPT.
         quarantine: file that lists bad files, read at start and added to.
         slots: batches in memory; 0 chooses.

@@ -12,6 +12,8 @@
 unsigned int (*fake_hook)(const struct dlb_job *job,
 			  struct dlboost_result *result);
 
+int (*fake_submit_hook)(struct dlb_engine *engine, unsigned int nr);
+
 bool fake_is_null;
 
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
@@ -107,13 +109,21 @@ static int fake_create(const struct dlb_engine_attr *attr, char *error,
 			      error_bytes, out);
 }
 
+static int fake_submit(struct dlb_engine *engine, const struct dlb_job *jobs,
+		       unsigned int nr)
+{
+	int ret = fake_submit_hook ? fake_submit_hook(engine, nr) : 0;
+
+	return ret ? ret : dlb_cpu_submit(engine, jobs, nr);
+}
+
 static const struct dlb_engine_ops fake_ops = {
 	.name = "fake",
 	.description = "writes patterns",
 	.info = fake_info,
 	.create = fake_create,
 	.destroy = dlb_cpu_destroy,
-	.submit = dlb_cpu_submit,
+	.submit = fake_submit,
 	.cancel = dlb_cpu_cancel,
 	.counters = dlb_cpu_counters,
 	.nr_workers = dlb_cpu_nr_workers,

@@ -21,6 +21,12 @@ void fake_engine_register(void);
 extern unsigned int (*fake_hook)(const struct dlb_job *job,
 				 struct dlboost_result *result);
 
+/*
+ * Called before jobs are queued, under the stream's lock; a return below 0 is
+ * submit()'s.  NULL for none.
+ */
+extern int (*fake_submit_hook)(struct dlb_engine *engine, unsigned int nr);
+
 /* Write nothing at all, for measuring what is left */
 extern bool fake_is_null;
 

@@ -326,6 +326,120 @@ static void budget_is_of_an_epoch_and_in_the_state(void **state)
 	dlboost_stream_destroy(stream);
 }
 
+/* Share and number of bad samples; the last number that is within budget */
+static void budget_is_the_floor_of_the_share(void **state)
+{
+	static const struct {
+		double share;
+		unsigned int budget;
+	} rows[] = {
+		{ 0, 0 }, { -0.0, 0 }, { 1e-9, 1 }, { 1.0 / N, 1 },
+		{ 1.99 / N, 1 }, { 0.7, 56 }, { 0.0375, 3 }, { 1, N },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct dlboost_stream_attr attr =
+			policy_attr(DLBOOST_ON_ERROR_ZERO);
+		unsigned int nr = rows[i].budget < N ? rows[i].budget + 1 : N;
+		struct dlboost_batch *batch = NULL;
+		struct dlboost_stream *stream;
+		int ret = 0;
+
+		for (unsigned int id = 0; id < nr; id++)
+			folder_spoil(&folder, id);
+		attr.batch = 1;
+		attr.max_bad = rows[i].share;
+		stream = stream_open(&folder, &attr);
+		for (unsigned int id = 0; id < nr; id++) {
+			ret = dlboost_stream_next(stream, -1, &batch);
+			if (id < rows[i].budget)
+				assert_int_equal(ret, 0);
+			if (!ret)
+				dlboost_batch_release(batch);
+		}
+		assert_int_equal(ret, nr > rows[i].budget ? -EDQUOT : 0);
+		dlboost_stream_destroy(stream);
+	}
+}
+
+/* "fail" names a sample first, and speaks of the budget when it is used up */
+static void fail_names_the_sample_before_the_budget(void **state)
+{
+	struct dlboost_stream_attr attr = policy_attr(DLBOOST_ON_ERROR_FAIL);
+	struct dlboost_stream *stream;
+	struct dlboost_batch *batch;
+
+	(void)state;
+	for (unsigned int id = 1; id < 20; id += 3)
+		folder_spoil(&folder, id);
+	attr.max_bad = 1.0 / N;
+	stream = stream_open(&folder, &attr);
+	assert_int_equal(dlboost_stream_next(stream, -1, &batch), -EBADMSG);
+	assert_non_null(strstr(dlboost_stream_error(stream), "p0001.jpg"));
+	assert_int_equal(dlboost_stream_next(stream, -1, &batch), -EDQUOT);
+	assert_non_null(strstr(dlboost_stream_error(stream), "max_bad"));
+	dlboost_stream_destroy(stream);
+	attr.max_bad = 0;
+	stream = stream_open(&folder, &attr);
+	assert_int_equal(dlboost_stream_next(stream, -1, &batch), -EDQUOT);
+	dlboost_stream_destroy(stream);
+}
+
+/*
+ * A sample without a label among labelled ones: each of its substitutes is of
+ * the whole data set, whatever class the one before was of.
+ */
+static void substitutes_of_no_label_are_of_everything(void **state)
+{
+	struct dlboost_stream_attr attr =
+		policy_attr(DLBOOST_ON_ERROR_SKIP_REPLACE);
+	struct dlboost_batch_info info;
+	char error[DLBOOST_ERROR_BYTES] = "", path[192];
+	struct dlboost_dataset *dataset;
+	struct dlboost_stream *stream;
+	struct dlboost_batch *batch;
+	unsigned int nr_bad = 0;
+	uint64_t expect = 0;
+	bool is_bad[N] = { [0] = true };
+	FILE *manifest;
+
+	(void)state;
+	/* The first four substitutes are bad, too */
+	for (uint32_t a = 0; a < DLB_MAX_SUBSTITUTES && !expect; a++) {
+		uint64_t s = dlb_substitute_member(7, 0, 0, a, N);
+
+		if (!s || is_bad[s])
+			continue;
+		if (nr_bad++ < 4)
+			is_bad[s] = true;
+		else
+			expect = s;
+	}
+	assert_true(expect > 0);
+	snprintf(path, sizeof(path), "%s/m.tsv", folder.path);
+	manifest = fopen(path, "w");
+	assert_non_null(manifest);
+	for (unsigned int id = 0; id < N; id++) {
+		if (is_bad[id])
+			folder_spoil(&folder, id);
+		fprintf(manifest, "data/c%02u/p%04u.jpg\t%d\n", id / PER_CLASS,
+			id % PER_CLASS, id ? (int)(id / PER_CLASS) : -1);
+	}
+	assert_int_equal(fclose(manifest), 0);
+	dataset = dataset_open(path);
+	assert_int_equal(dlboost_stream_create(dataset, &attr, error,
+					       sizeof(error), &stream), 0);
+	assert_int_equal(dlboost_stream_next(stream, -1, &batch), 0);
+	dlboost_batch_info(batch, &info);
+	assert_int_equal(info.status[0], DLBOOST_STATUS_OK);
+	assert_int_equal(info.ids[0], expect);
+	assert_int_equal(info.labels[0], expect / PER_CLASS);
+	dlboost_batch_release(batch);
+	dlboost_stream_destroy(stream);
+	dlboost_dataset_close(dataset);
+}
+
 /* Gone, and not to be opened: the same as bad, after a second look */
 static void missing_files_count_as_bad(void **state)
 {
@@ -487,6 +601,9 @@ int main(void)
 		TEST(same_bytes_for_any_workers),
 		TEST(budget_ends_at_the_same_batch),
 		TEST(budget_is_of_an_epoch_and_in_the_state),
+		TEST(budget_is_the_floor_of_the_share),
+		TEST(fail_names_the_sample_before_the_budget),
+		TEST(substitutes_of_no_label_are_of_everything),
 		TEST(missing_files_count_as_bad),
 		TEST(files_that_change_are_errors),
 		TEST(passing_errors_are_tried_again),
