@@ -63,8 +63,8 @@ HUFF_INLINE void bits_return(struct huff_bits *b, uint32_t nr)
 }
 
 /*
- * The value that follows @before bits and has 64 - @shift bits, but not none, as
- * T.81, F.12 reads it: with a leading 0 it is the complement of a magnitude.
+ * The value that follows @before bits and has 64 - @shift bits, but not none,
+ * as T.81, F.12 reads it: with a leading 0 it is the complement of a magnitude.
  */
 HUFF_INLINE uint64_t bits_value(uint64_t word, uint64_t before, uint64_t shift)
 {
@@ -92,8 +92,8 @@ static __attribute__((noinline)) uint32_t code_find(const struct huff_code *c,
 	uint32_t len = 1;
 	int32_t idx;
 
-	if (LIKELY(code >= c->tail_from))
-		return c->tail[code - c->tail_from];
+	if (LIKELY(code >= HUFF_TAIL_FROM && c->tail[code - HUFF_TAIL_FROM]))
+		return c->tail[code - HUFF_TAIL_FROM];
 	while (len <= HUFF_MAX_CODE_BITS && code >= c->limit[len])
 		len++;
 	if (len > HUFF_MAX_CODE_BITS)
@@ -192,9 +192,9 @@ HUFF_INLINE int block_mend(struct huff_bits *b, uint64_t e, uint32_t k)
 }
 
 /*
- * Index of the last coefficient, or -EILSEQ.  The next entry is looked up before
- * the one in hand is put.  Two entries use at most 50 of 64 bits: a look-up
- * need not wait for the bits that are filled in behind it.
+ * Index of the last coefficient, or -EILSEQ.  The next entry is looked up
+ * before the one in hand is put.  Two entries use at most 50 of 64 bits: a
+ * look-up need not wait for the bits that are filled in behind it.
  */
 HUFF_INLINE int block_ac(struct huff_bits *b, const struct huff_ac *ac,
 			 int16_t *coefs)

@@ -20,16 +20,17 @@
  * struct huff_code - A prefix code, for codes longer than the lookahead
  * @limit: codes of up to that length, left aligned to 16 bits, are below it
  * @offset: symbol index - code, for each length
- * @tail: what the last 16-bit codes mean, from @tail_from on: length | symbol << 8
+ * @tail: length | symbol << 8 of codes beyond the lookahead, by their 16 bits
+ *	from HUFF_TAIL_FROM on; 0: there is none
  */
 #define HUFF_TAIL_SIZE 1024u
+#define HUFF_TAIL_FROM ((1u << HUFF_MAX_CODE_BITS) - HUFF_TAIL_SIZE)
 
 struct huff_code {
 	uint8_t spec[HUFF_SPEC_BYTES];	/* as DHT has it, zero filled */
 	bool is_valid;
 	uint32_t limit[HUFF_MAX_CODE_BITS + 1];
 	int32_t offset[HUFF_MAX_CODE_BITS + 1];
-	uint32_t tail_from;
 	uint16_t tail[HUFF_TAIL_SIZE];
 };
 
@@ -103,7 +104,7 @@ struct huff_unit {
 	const struct huff_ac *ac;
 	uint32_t component;
 	uint32_t step;			/* blocks from MCU to MCU */
-	uint32_t first;			/* its block in the first MCU of a row */
+	uint32_t first;			/* its block in a row's first MCU */
 	int16_t *blocks;		/* of the row under way */
 	uint8_t *last;
 };

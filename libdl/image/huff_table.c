@@ -23,62 +23,49 @@ struct look {
 	uint8_t symbol[HUFF_LOOK_SIZE];
 };
 
-/* The end of the code space, where the long codes are */
-static void code_build_tail(struct huff_code *code)
+/* @nr codes of @len bits from @first on, in the lookahead or in the tail */
+static void code_spread(struct huff_code *code, struct look *look,
+			uint32_t len, uint32_t first, const uint8_t *symbols)
 {
-	uint32_t len = 1;
+	uint32_t nr = code->spec[len - 1], shift;
 
-	code->tail_from = (1u << HUFF_MAX_CODE_BITS) - HUFF_TAIL_SIZE;
-	for (uint32_t i = 0; i < HUFF_TAIL_SIZE; i++) {
-		uint32_t bits = code->tail_from + i;
-		int32_t idx;
-
-		while (len <= HUFF_MAX_CODE_BITS && bits >= code->limit[len])
-			len++;
-		if (len > HUFF_MAX_CODE_BITS) {
-			code->tail[i] = 0;
-			continue;
-		}
-		idx = (int32_t)(bits >> (HUFF_MAX_CODE_BITS - len)) +
-		      code->offset[len];
-		code->tail[i] = (uint16_t)(len |
-			code->spec[DLB_HUFF_COUNTS + (idx & 255)] << 8);
+	if (len <= HUFF_LOOK_BITS) {
+		shift = HUFF_LOOK_BITS - len;
+		memset(look->len + (first << shift), (int)len, nr << shift);
+		for (uint32_t i = 0; i < nr; i++)
+			memset(look->symbol + ((first + i) << shift),
+			       symbols[i], 1u << shift);
+		return;
 	}
+	shift = HUFF_MAX_CODE_BITS - len;
+	for (uint32_t at = first << shift; at < (first + nr) << shift; at++)
+		if (at >= HUFF_TAIL_FROM)
+			code->tail[at - HUFF_TAIL_FROM] = (uint16_t)(len |
+				symbols[(at >> shift) - first] << 8);
 }
 
 /* False: @code is that of @spec already */
 static bool code_build(struct huff_code *code, const uint8_t *spec,
 		       struct look *look)
 {
-	uint32_t next = 0, symbol_idx = 0, bytes = DLB_HUFF_COUNTS;
+	uint32_t first = 0, symbol_idx = 0, bytes = DLB_HUFF_COUNTS;
 
 	for (uint32_t i = 0; i < DLB_HUFF_COUNTS; i++)
 		bytes += spec[i];
 	if (code->is_valid && !memcmp(code->spec, spec, bytes))
 		return false;
-	memset(code->spec, 0, sizeof(code->spec));
+	memset(code, 0, sizeof(*code));
 	memcpy(code->spec, spec, bytes);
 	code->is_valid = true;
 	memset(look->len, 0, sizeof(look->len));
-	for (uint32_t len = 1; len <= HUFF_MAX_CODE_BITS; len++) {
-		uint32_t nr = spec[len - 1], shift;
-
-		code->offset[len] = (int32_t)symbol_idx - (int32_t)next;
-		if (len <= HUFF_LOOK_BITS) {
-			shift = HUFF_LOOK_BITS - len;
-			memset(look->len + (next << shift), (int)len,
-			       nr << shift);
-			for (uint32_t i = 0; i < nr; i++)
-				memset(look->symbol + ((next + i) << shift),
-				       spec[DLB_HUFF_COUNTS + symbol_idx + i],
-				       1u << shift);
-		}
-		symbol_idx += nr;
-		next += nr;
-		code->limit[len] = next << (HUFF_MAX_CODE_BITS - len);
-		next <<= 1;
+	for (uint32_t len = 1; len <= HUFF_MAX_CODE_BITS; len++, first <<= 1) {
+		code->offset[len] = (int32_t)symbol_idx - (int32_t)first;
+		code_spread(code, look, len, first,
+			    spec + DLB_HUFF_COUNTS + symbol_idx);
+		symbol_idx += spec[len - 1];
+		first += spec[len - 1];
+		code->limit[len] = first << (HUFF_MAX_CODE_BITS - len);
 	}
-	code_build_tail(code);
 	return true;
 }
 

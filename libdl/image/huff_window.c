@@ -21,33 +21,65 @@
 #define MARKER_RST0 0xd0
 #define MARKER_EOI 0xd9
 
-enum { CHUNK_BYTES = 16 };
+#define CHUNK_BYTES 32
 
 /* Copies CHUNK_BYTES; how many of them come before the first FF */
 static inline unsigned int copy_chunk(uint8_t *to, const uint8_t *from)
 {
 #if defined(__SSE2__)
-	__m128i chunk = _mm_loadu_si128((const __m128i *)from);
-	int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(chunk,
-						    _mm_set1_epi8(-1)));
+	const __m128i ff = _mm_set1_epi8(-1);
+	__m128i low = _mm_loadu_si128((const __m128i *)from);
+	__m128i high = _mm_loadu_si128((const __m128i *)(from + 16));
+	unsigned int mask;
 
-	_mm_storeu_si128((__m128i *)to, chunk);
-	return mask ? (unsigned int)__builtin_ctz((unsigned int)mask) :
-		      CHUNK_BYTES;
+	_mm_storeu_si128((__m128i *)to, low);
+	_mm_storeu_si128((__m128i *)(to + 16), high);
+	mask = (unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(low, ff)) |
+	       (unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(high, ff)) << 16;
+	return mask ? (unsigned int)__builtin_ctz(mask) : CHUNK_BYTES;
 #else
+	uint8_t found = 0;
 	unsigned int nr = 0;
 
 	memcpy(to, from, CHUNK_BYTES);
-	while (nr < CHUNK_BYTES && from[nr] != 0xff)
+	for (int i = 0; i < CHUNK_BYTES; i++)
+		found |= from[i] == 0xff;
+	while (found && from[nr] != 0xff)
 		nr++;
-	return nr;
+	return found ? nr : CHUNK_BYTES;
 #endif
 }
 
 /*
+ * Up to the end of the segment, to @to, or to the last chunk of the file: then
+ * what is left goes byte by byte.
+ */
+static void unstuff_chunks(struct dlb_huff *huff, const uint8_t *to)
+{
+	const uint8_t *src = huff->src, *end = huff->src_end;
+	uint8_t *fill = huff->fill;
+
+	while (end - src > CHUNK_BYTES && fill < to) {
+		unsigned int nr = copy_chunk(fill, src);
+
+		fill += nr;
+		src += nr;
+		if (nr == CHUNK_BYTES)
+			continue;
+		/* The FF is copied already */
+		if (src[1])
+			break;
+		fill++;
+		src += 2;
+	}
+	huff->src = src;
+	huff->fill = fill;
+}
+
+/*
  * At @huff->src is an FF.  True: it is data and was copied.  False: a marker,
- * or the file ends: the segment does.  Fill bytes (FF) may come before a marker;
- * a stuffed byte behind them is irregular, as is the end of the file.
+ * or the file ends: the segment does.  Fill bytes (FF) may come before a
+ * marker; a stuffed byte behind them is irregular, as is the end of the file.
  */
 static bool take_ff(struct dlb_huff *huff)
 {
@@ -65,30 +97,19 @@ static bool take_ff(struct dlb_huff *huff)
 	return false;
 }
 
-/* Fill up to @to, or to the end of the segment */
+/* Fill up to @to and some bytes more, or to the end of the segment */
 static void window_unstuff(struct dlb_huff *huff, const uint8_t *to)
 {
+	unstuff_chunks(huff, to);
 	while (huff->fill < to) {
-		while (huff->src_end - huff->src > CHUNK_BYTES &&
-		       huff->fill < to) {
-			unsigned int nr = copy_chunk(huff->fill, huff->src);
-
-			huff->fill += nr;
-			huff->src += nr;
-			if (nr < CHUNK_BYTES && !take_ff(huff))
-				return;
+		if (huff->src == huff->src_end) {
+			huff->marker = 0xff;
+			return;
 		}
-		while (huff->src_end - huff->src <= CHUNK_BYTES &&
-		       huff->fill < to) {
-			if (huff->src == huff->src_end) {
-				huff->marker = 0xff;
-				return;
-			}
-			if (*huff->src != 0xff)
-				*huff->fill++ = *huff->src++;
-			else if (!take_ff(huff))
-				return;
-		}
+		if (*huff->src != 0xff)
+			*huff->fill++ = *huff->src++;
+		else if (!take_ff(huff))
+			return;
 	}
 }
 
@@ -145,6 +166,9 @@ bool dlb_huff_tail_is_clean(const struct dlb_huff *huff)
 	const uint8_t *p = huff->src;
 	uint8_t marker = huff->marker;
 
+	/* The rows decoded may have gone beyond the end of their segment */
+	if (marker && segment_left(huff) < 0)
+		return false;
 	while (!marker || (marker & 0xf8) == MARKER_RST0) {
 		if (huff->src_end - p < 2)
 			return false;

@@ -57,7 +57,7 @@ static void encoded_files_are_equal(void **ctx)
 		if (!each_set(f, VERDICT_EQUAL, 0) ||
 		    !each_set(f, VERDICT_EQUAL,
 			      (uint32_t)random_next(&state) | 1))
-			fail_msg("encoding %d: %ux%u, %d components, %02x, quality %d, restart %d",
+			fail_msg("encoding %d: %ux%u, %d x %02x, quality %d, restart %d",
 				 i, how.width, how.height, how.components,
 				 how.sampling[0], how.quality, how.restart);
 		free(f.bytes);
@@ -148,7 +148,7 @@ static void corpus_files_are_equal(void **ctx)
 	if (corpus)
 		check_folder(corpus, 50);
 	else
-		print_message("# DLBOOST_TEST_CORPUS names no folder: nothing to compare\n");
+		print_message("# DLBOOST_TEST_CORPUS names no folder\n");
 }
 
 int main(int argc, char **argv)

@@ -77,7 +77,7 @@ static void table_lengths(struct table *t, uint32_t most, uint64_t *state)
 			nr = 255;
 		if (nr > most - t->nr)
 			nr = most - t->nr;
-		/* No code is all ones; and longer ones must be able to follow */
+		/* No code is all ones; and longer ones must find room */
 		if (nr && nr == room)
 			nr--;
 		memset(t->len + t->nr, (int)len, nr);
