@@ -133,6 +133,7 @@ static void decode_all(uint64_t first, uint64_t nr, size_t cut)
 
 static void no_malloc(void **state)
 {
+	void *volatile seen;
 	unsigned long before;
 
 	decode_all(0, 8, 0);
@@ -140,7 +141,9 @@ static void no_malloc(void **state)
 	decode_all(8, 40, 0);
 	assert_int_equal(nr_allocations - before, 0);
 	before = nr_allocations;
-	free(malloc(1));
+	/* A compiler may leave out a pair that nobody sees */
+	seen = malloc(1);
+	free(seen);
 	assert_int_equal(nr_allocations - before, 1);
 }
 
