@@ -186,10 +186,6 @@ int dlb_recon_begin(struct dlb_recon *rc, struct dlb_arena *arena,
 			return ret;
 		add_need(rc, &rc->plane[c], frame->component[c].h);
 	}
-	rc->sums = dlb_arena_alloc(arena, (rect->x1 - rect->x0) +
-				   4 * DLB_RECON_SLACK_BYTES, 64);
-	if (!rc->sums)
-		return -ENOMEM;
 	rc->next_mcu_row = rc->mcu_row0;
 	rc->next_y = rect->y0;
 	rc->ready_y = rect->y0;
@@ -323,7 +319,7 @@ static const uint8_t *wide_row(const struct dlb_recon *rc,
 		other = row + 1;
 	far = strip_row(rc, plane, other) + left;
 	if (plane->mode == DLB_RECON_HV2)
-		kernels->up_hv2(near, far, n, rc->sums, plane->wide);
+		kernels->up_hv2(near, far, n, plane->wide);
 	else if (plane->mode == DLB_RECON_V2)
 		kernels->up_v2(near, far, n, 1 + (y & 1), plane->wide);
 	else if (plane->mode == DLB_RECON_H2)

@@ -92,7 +92,6 @@ struct dlb_recon {
 	uint32_t nr_planes;
 	bool is_rgb;
 	bool has_context;		/* some plane looks one row down */
-	uint16_t *sums;			/* for the kernels */
 	struct dlb_recon_plane plane[3];
 };
 

@@ -150,17 +150,18 @@ static void up_v2(const uint8_t *near, const uint8_t *far, uint32_t n,
 }
 
 static void up_hv2(const uint8_t *near, const uint8_t *far, uint32_t n,
-		   uint16_t *sums, uint8_t *out)
+		   uint8_t *out)
 {
-	near--;
-	far--;
-	for (uint32_t i = 0; i < n + 2; i++)
-		sums[i] = (uint16_t)(3u * near[i] + far[i]);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t three = 3u * sums[i + 1];
+	uint32_t left = 3u * near[-1] + far[-1];
+	uint32_t here = 3u * near[0] + far[0];
 
-		out[2 * i] = (uint8_t)((three + sums[i] + 8) >> 4);
-		out[2 * i + 1] = (uint8_t)((three + sums[i + 2] + 7) >> 4);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t right = 3u * near[i + 1] + far[i + 1];
+
+		out[2 * i] = (uint8_t)((3 * here + left + 8) >> 4);
+		out[2 * i + 1] = (uint8_t)((3 * here + right + 7) >> 4);
+		left = here;
+		here = right;
 	}
 }
 

@@ -95,7 +95,7 @@ struct dlb_idct_job {
  * @up_h2: triangle, @n samples to 2 * @n; in[-1] and in[n] are readable
  * @up_v2: triangle between @near and @far; @bias 1 for the upper row of a pair,
  *	2 for the lower
- * @up_hv2: triangle in both directions; @sums holds @n + 2 and the slack
+ * @up_hv2: triangle in both directions; borders as with @up_h2
  * @ycc: YCbCr to R, G, B, 255; writes exactly @n pixels
  * @rgb: the same for planes that are R, G, B
  * @grey: the same for one plane
@@ -107,7 +107,7 @@ struct dlb_recon_kernels {
 	void (*up_v2)(const uint8_t *near, const uint8_t *far, uint32_t n,
 		      uint32_t bias, uint8_t *out);
 	void (*up_hv2)(const uint8_t *near, const uint8_t *far, uint32_t n,
-		       uint16_t *sums, uint8_t *out);
+		       uint8_t *out);
 	void (*ycc)(const uint8_t *const planes[3], uint32_t n, uint8_t *out);
 	void (*rgb)(const uint8_t *const planes[3], uint32_t n, uint8_t *out);
 	void (*grey)(const uint8_t *const planes[3], uint32_t n, uint8_t *out);

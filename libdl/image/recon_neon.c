@@ -214,19 +214,18 @@ static void up_v2(const uint8_t *near, const uint8_t *far, uint32_t n,
 	}
 }
 
-static void up_hv2(const uint8_t *near, const uint8_t *far, uint32_t n,
-		   uint16_t *sums, uint8_t *out)
+static inline uint16x8_t column_sum(const uint8_t *near, const uint8_t *far)
 {
-	near--;
-	far--;
-	for (uint32_t i = 0; i < n + 2; i += 8)
-		vst1q_u16(sums + i, vaddw_u8(vmull_u8(vld1_u8(near + i),
-						      vdup_n_u8(3)),
-					     vld1_u8(far + i)));
-	for (uint32_t i = 0; i < n; i += 8, sums += 8, out += 16) {
-		uint16x8_t x = vmulq_n_u16(vld1q_u16(sums + 1), 3);
-		uint16x8_t even = vaddq_u16(x, vld1q_u16(sums));
-		uint16x8_t odd = vaddq_u16(x, vld1q_u16(sums + 2));
+	return vaddw_u8(vmull_u8(vld1_u8(near), vdup_n_u8(3)), vld1_u8(far));
+}
+
+static void up_hv2(const uint8_t *near, const uint8_t *far, uint32_t n,
+		   uint8_t *out)
+{
+	for (uint32_t i = 0; i < n; i += 8, near += 8, far += 8, out += 16) {
+		uint16x8_t x = vmulq_n_u16(column_sum(near, far), 3);
+		uint16x8_t even = vaddq_u16(x, column_sum(near - 1, far - 1));
+		uint16x8_t odd = vaddq_u16(x, column_sum(near + 1, far + 1));
 		uint8x8x2_t both = { {
 			vrshrn_n_u16(even, 4),
 			vshrn_n_u16(vaddq_u16(odd, vdupq_n_u16(7)), 4),

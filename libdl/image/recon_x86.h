@@ -8,14 +8,17 @@
  * The includer defines
  *	vec, VEC_BYTES			vector type, its size
  *	V(op)				intrinsic's name
- *	v_load, v_store, v_or, v_and, v_xor, v_zero
+ *	v_load, v_store, v_or, v_or3, v_xor, v_zero
+ *	v_select(mask, a, b)		a where mask has ones, else b
  *	v_lanes(p)			16 aligned bytes to every lane
  *	v_gather(p, step)		16 aligned bytes at p, p + step words, ...
- *	v_widen(p)			VEC_BYTES / 2 bytes to words
  *	v_spread(v)			dword j of lane l := dword LANES * j + l
  *	v_dot(sum, a, b)		sum + madd(a, b)
  *	v_any(v)			or of all words, 16 bits
- *	v_store_rows(v, a, b)		low halves of the lanes to a, high to b
+ *	v_blend_odd(a, b)		even words of a, odd words of b
+ *	v_store_rows(v, a, b)		low halves of the lanes to a, high to b,
+ *					each of bytes 0 7 1 6 2 5 3 4 put in order
+ *	v_store_halves(p, a, b)		lanes of a and b in turn
  */
 #include "recon_int.h"
 
@@ -24,15 +27,19 @@
 #include <immintrin.h>
 
 #define DLB_INLINE inline __attribute__((always_inline))
+/* What loops index must stay in registers */
+#define UNROLLED _Pragma("GCC unroll 8")
 #define LANES (VEC_BYTES / 16)
-#define HALF (VEC_BYTES / 2)
 
 #define WORDS(low, high) \
 	((int32_t)((uint32_t)(uint16_t)(low) | (uint32_t)(uint16_t)(high) << 16))
 #define PAIR(low, high) V(set1_epi32)(WORDS(low, high))
 #define ALIGNED16 __attribute__((aligned(16)))
 
-/* Accumulators of a job */
+/* Fraction that samples still have when they become words */
+#define FRACTION_BITS (DLB_PASS2_SHIFT - 16)
+
+/* Accumulators of a job; range: with FRACTION_BITS */
 struct bits {
 	vec coef, range;
 };
@@ -68,6 +75,7 @@ static DLB_INLINE void columns4(vec p04, vec p26, vec p13, vec p57, vec out[8])
 		     p57, PAIR(DLB_O2_5, DLB_O2_7));
 	o[3] = v_dot(V(madd_epi16)(p13, PAIR(DLB_O3_1, DLB_O3_3)),
 		     p57, PAIR(DLB_O3_5, DLB_O3_7));
+	UNROLLED
 	for (int i = 0; i < 4; i++) {
 		out[i] = V(srai_epi32)(V(add_epi32)(e[i], o[i]),
 				       DLB_PASS1_SHIFT);
@@ -82,7 +90,17 @@ static DLB_INLINE void columns4(vec p04, vec p26, vec p13, vec p57, vec out[8])
 	  a, a + 1, b, b + 1, a, a + 1, b, b + 1 }
 #define WORD_AT(i) (2 * (i))
 
-/* Pass 2, a row a lane: outputs 0 1 2 3 7 6 5 4, biased */
+/*
+ * Upper halves of the sums for outputs 0..3 and 7..4: words 0 7 1 6 2 5 3 4,
+ * samples with their bias and two bits of fraction.  Shuffles and shifts are
+ * what there is too much of, hence the blend.
+ */
+static DLB_INLINE vec join_row(vec left, vec right)
+{
+	return v_blend_odd(V(srli_epi32)(left, 16), right);
+}
+
+/* Pass 2, a row a lane */
 static DLB_INLINE vec row8(vec w)
 {
 	static const uint8_t at04[16] ALIGNED16 =
@@ -117,9 +135,7 @@ static DLB_INLINE vec row8(vec w)
 	e = v_dot(e, V(shuffle_epi8)(w, v_lanes(at26)), v_lanes(k26));
 	o = V(madd_epi16)(V(shuffle_epi8)(w, v_lanes(at13)), v_lanes(k13));
 	o = v_dot(o, V(shuffle_epi8)(w, v_lanes(at57)), v_lanes(k57));
-	return V(packs_epi32)(
-		V(srai_epi32)(V(add_epi32)(e, o), DLB_PASS2_SHIFT),
-		V(srai_epi32)(V(sub_epi32)(e, o), DLB_PASS2_SHIFT));
+	return join_row(V(add_epi32)(e, o), V(sub_epi32)(e, o));
 }
 
 /* The same for inputs 0..3 alone, at words @at02 and @at13 */
@@ -139,26 +155,20 @@ static DLB_INLINE vec row4(vec w, const uint8_t *at02, const uint8_t *at13)
 
 	e = v_dot(e, V(shuffle_epi8)(w, v_lanes(at02)), v_lanes(k02));
 	o = V(madd_epi16)(V(shuffle_epi8)(w, v_lanes(at13)), v_lanes(k13));
-	return V(packs_epi32)(
-		V(srai_epi32)(V(add_epi32)(e, o), DLB_PASS2_SHIFT),
-		V(srai_epi32)(V(sub_epi32)(e, o), DLB_PASS2_SHIFT));
+	return join_row(V(add_epi32)(e, o), V(sub_epi32)(e, o));
 }
 
-/* Two biased rows to samples */
+/* Two rows of join_row() to samples; a product in place of a shift */
 static DLB_INLINE void finish_rows(vec a, vec b, uint8_t *out, size_t stride,
 				   struct bits *bits)
 {
-	static const uint8_t order[16] ALIGNED16 = {
-		0, 1, 2, 3, 7, 6, 5, 4, 8, 9, 10, 11, 15, 14, 13, 12,
-	};
+	vec shift = V(set1_epi16)(1 << (16 - FRACTION_BITS));
 	vec bias = V(set1_epi16)(DLB_RANGE_BIAS - 128);
-	vec samples;
 
-	bits->range = v_or(bits->range, v_or(a, b));
-	samples = V(packus_epi16)(V(subs_epu16)(a, bias),
-				  V(subs_epu16)(b, bias));
-	samples = V(shuffle_epi8)(samples, v_lanes(order));
-	v_store_rows(samples, out, out + stride);
+	bits->range = v_or3(bits->range, a, b);
+	a = V(subs_epu16)(V(mulhi_epi16)(a, shift), bias);
+	b = V(subs_epu16)(V(mulhi_epi16)(b, shift), bias);
+	v_store_rows(V(packus_epi16)(a, b), out, out + stride);
 }
 
 static DLB_INLINE void idct_8x8(const struct dlb_idct_job *job,
@@ -166,8 +176,9 @@ static DLB_INLINE void idct_8x8(const struct dlb_idct_job *job,
 				uint8_t *out, struct bits *bits)
 {
 	const int16_t *q = job->quant;
-	vec d[8], low[8], high[8];
+	vec d[8], low[8], high[8], w[8];
 
+	UNROLLED
 	for (uint32_t y = 0; y < 8; y++)
 		d[y] = load_row(block, q, y, step, bits);
 	columns4(V(unpacklo_epi16)(d[0], d[4]), V(unpacklo_epi16)(d[2], d[6]),
@@ -176,9 +187,12 @@ static DLB_INLINE void idct_8x8(const struct dlb_idct_job *job,
 	columns4(V(unpackhi_epi16)(d[0], d[4]), V(unpackhi_epi16)(d[2], d[6]),
 		 V(unpackhi_epi16)(d[1], d[3]), V(unpackhi_epi16)(d[5], d[7]),
 		 high);
+	UNROLLED
+	for (uint32_t y = 0; y < 8; y++)
+		w[y] = V(packs_epi32)(low[y], high[y]);
+	UNROLLED
 	for (uint32_t y = 0; y < 8; y += 2)
-		finish_rows(row8(V(packs_epi32)(low[y], high[y])),
-			    row8(V(packs_epi32)(low[y + 1], high[y + 1])),
+		finish_rows(row8(w[y]), row8(w[y + 1]),
 			    out + y * job->stride_bytes, job->stride_bytes,
 			    bits);
 }
@@ -200,6 +214,7 @@ static DLB_INLINE void idct_4x4(const struct dlb_idct_job *job,
 	vec round = V(set1_epi32)(1 << (DLB_PASS1_SHIFT - 1));
 	vec d[4], e[4], o[4], p02, p13, w[8];
 
+	UNROLLED
 	for (uint32_t y = 0; y < 4; y++)
 		d[y] = load_row(block, q, y, step, bits);
 	p02 = V(unpacklo_epi16)(d[0], d[2]);
@@ -212,12 +227,14 @@ static DLB_INLINE void idct_4x4(const struct dlb_idct_job *job,
 	o[1] = V(madd_epi16)(p13, PAIR(DLB_O1_1, DLB_O1_3));
 	o[2] = V(madd_epi16)(p13, PAIR(DLB_O2_1, DLB_O2_3));
 	o[3] = V(madd_epi16)(p13, PAIR(DLB_O3_1, DLB_O3_3));
+	UNROLLED
 	for (int i = 0; i < 4; i++) {
 		w[i] = V(srai_epi32)(V(add_epi32)(e[i], o[i]),
 				     DLB_PASS1_SHIFT);
 		w[7 - i] = V(srai_epi32)(V(sub_epi32)(e[i], o[i]),
 					 DLB_PASS1_SHIFT);
 	}
+	UNROLLED
 	for (uint32_t y = 0; y < 8; y += 2) {
 		vec two = V(packs_epi32)(w[y], w[y + 1]);
 
@@ -244,7 +261,8 @@ static DLB_INLINE void idct_dc(const struct dlb_idct_job *job,
 	vec bias = V(set1_epi16)(DLB_RANGE_BIAS - 128);
 
 	bits->coef = v_or(bits->coef, V(abs_epi16)(c));
-	bits->range = v_or(bits->range, x);
+	bits->range = v_or(bits->range,
+			   V(slli_epi16)(x, FRACTION_BITS));
 	x = V(subs_epu16)(x, bias);
 	x = V(packus_epi16)(x, x);
 	for (uint32_t y = 0; y < 8; y += 2, out += 2 * job->stride_bytes)
@@ -281,44 +299,54 @@ static void idct(struct dlb_idct_job *job)
 	for (; i < job->nr; i++)
 		idct_group(job, i, 1, 0, &bits);
 	job->coef_bits |= v_any(bits.coef);
-	job->range_bits |= v_any(bits.range);
+	job->range_bits |= v_any(bits.range) >> FRACTION_BITS;
 }
 
-/* 2 * HALF pixels from HALF samples and their neighbours, all as words */
-static DLB_INLINE vec blend_even_odd(vec even, vec odd, int shift)
+/* Weights of two bytes side by side */
+#define TRIANGLE V(set1_epi16)(0x0103)
+#define TRIANGLE3 V(set1_epi16)(0x0309)
+
+/* Words of even and odd pixels, shifted and joined to bytes side by side */
+static DLB_INLINE vec join_pixels(vec even, vec odd, int shift)
 {
 	vec low = V(srli_epi16)(even, shift);
 	vec high = V(slli_epi16)(odd, 8 - shift);
 
-	return v_or(low, v_and(high, V(set1_epi16)((int16_t)0xff00)));
+	return v_select(V(set1_epi16)((int16_t)0xff00), high, low);
+}
+
+static DLB_INLINE vec up_h2_half(vec left, vec right)
+{
+	vec even = V(maddubs_epi16)(left, TRIANGLE);
+	vec odd = V(maddubs_epi16)(right, TRIANGLE);
+
+	return join_pixels(V(add_epi16)(even, V(set1_epi16)(1)),
+			   V(add_epi16)(odd, V(set1_epi16)(2)), 2);
 }
 
 static void up_h2(const uint8_t *in, uint32_t n, uint8_t *out)
 {
-	vec one = V(set1_epi16)(1), two = V(set1_epi16)(2);
+	for (uint32_t i = 0; i < n; i += VEC_BYTES) {
+		vec x = v_load(in + i);
+		vec left = v_load(in + i - 1), right = v_load(in + i + 1);
 
-	for (uint32_t i = 0; i < n; i += HALF) {
-		vec x = v_widen(in + i);
-		vec three = V(add_epi16)(V(add_epi16)(x, x), x);
-		vec even = V(add_epi16)(three, v_widen(in + i - 1));
-		vec odd = V(add_epi16)(three, v_widen(in + i + 1));
-
-		v_store(out + 2 * (size_t)i,
-			blend_even_odd(V(add_epi16)(even, one),
-				       V(add_epi16)(odd, two), 2));
+		v_store_halves(out + 2 * (size_t)i,
+			       up_h2_half(V(unpacklo_epi8)(x, left),
+					  V(unpacklo_epi8)(x, right)),
+			       up_h2_half(V(unpackhi_epi8)(x, left),
+					  V(unpackhi_epi8)(x, right)));
 	}
 }
 
 static void up_v2(const uint8_t *near, const uint8_t *far, uint32_t n,
 		  uint32_t bias, uint8_t *out)
 {
-	vec k = V(set1_epi16)(0x0103);
 	vec round = V(set1_epi16)((int16_t)bias);
 
 	for (uint32_t i = 0; i < n; i += VEC_BYTES) {
 		vec a = v_load(near + i), b = v_load(far + i);
-		vec low = V(maddubs_epi16)(V(unpacklo_epi8)(a, b), k);
-		vec high = V(maddubs_epi16)(V(unpackhi_epi8)(a, b), k);
+		vec low = V(maddubs_epi16)(V(unpacklo_epi8)(a, b), TRIANGLE);
+		vec high = V(maddubs_epi16)(V(unpackhi_epi8)(a, b), TRIANGLE);
 
 		low = V(srli_epi16)(V(add_epi16)(low, round), 2);
 		high = V(srli_epi16)(V(add_epi16)(high, round), 2);
@@ -326,26 +354,32 @@ static void up_v2(const uint8_t *near, const uint8_t *far, uint32_t n,
 	}
 }
 
-static void up_hv2(const uint8_t *near, const uint8_t *far, uint32_t n,
-		   uint16_t *sums, uint8_t *out)
+/* Near and far rows side by side: at the sample, before it, behind it */
+static DLB_INLINE vec up_hv2_half(vec at, vec left, vec right)
 {
-	vec eight = V(set1_epi16)(8), seven = V(set1_epi16)(7);
+	vec three = V(maddubs_epi16)(at, TRIANGLE3);
+	vec even = V(add_epi16)(three, V(maddubs_epi16)(left, TRIANGLE));
+	vec odd = V(add_epi16)(three, V(maddubs_epi16)(right, TRIANGLE));
 
-	for (uint32_t i = 0; i < n + 2; i += HALF) {
-		vec a = v_widen(near + i - 1), b = v_widen(far + i - 1);
+	return join_pixels(V(add_epi16)(even, V(set1_epi16)(8)),
+			   V(add_epi16)(odd, V(set1_epi16)(7)), 4);
+}
 
-		a = V(add_epi16)(V(add_epi16)(a, a), V(add_epi16)(a, b));
-		v_store(sums + i, a);
-	}
-	for (uint32_t i = 0; i < n; i += HALF) {
-		vec x = v_load(sums + i + 1);
-		vec three = V(add_epi16)(V(add_epi16)(x, x), x);
-		vec even = V(add_epi16)(three, v_load(sums + i));
-		vec odd = V(add_epi16)(three, v_load(sums + i + 2));
+static void up_hv2(const uint8_t *near, const uint8_t *far, uint32_t n,
+		   uint8_t *out)
+{
+	for (uint32_t i = 0; i < n; i += VEC_BYTES) {
+		vec a = v_load(near + i), b = v_load(far + i);
+		vec al = v_load(near + i - 1), bl = v_load(far + i - 1);
+		vec ar = v_load(near + i + 1), br = v_load(far + i + 1);
 
-		v_store(out + 2 * (size_t)i,
-			blend_even_odd(V(add_epi16)(even, eight),
-				       V(add_epi16)(odd, seven), 4));
+		v_store_halves(out + 2 * (size_t)i,
+			       up_hv2_half(V(unpacklo_epi8)(a, b),
+					   V(unpacklo_epi8)(al, bl),
+					   V(unpacklo_epi8)(ar, br)),
+			       up_hv2_half(V(unpackhi_epi8)(a, b),
+					   V(unpackhi_epi8)(al, bl),
+					   V(unpackhi_epi8)(ar, br)));
 	}
 }
 
@@ -366,8 +400,8 @@ static DLB_INLINE vec ycc_group(vec y, vec c)
 			  PAIR(DLB_MUL_GREEN_CR, DLB_MUL_GREEN_CB));
 
 	/* The shifted sum is the upper word; the lower becomes 255 below */
-	green = v_or(v_and(green, V(set1_epi32)((int32_t)0xffff0000u)),
-		     V(set1_epi32)(0x7fff));
+	green = v_select(V(set1_epi32)((int32_t)0xffff0000u), green,
+			 V(set1_epi32)(0x7fff));
 	red_blue = V(add_epi16)(red_blue, y);
 	green = V(adds_epi16)(green, y);
 	return V(shuffle_epi8)(V(packus_epi16)(red_blue, green),

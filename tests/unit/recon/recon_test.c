@@ -382,6 +382,47 @@ static void wild_coefficients_are_equal_or_refused(void **state)
 	assert_in_range(nr_equal, 400, 1500);
 }
 
+/* One grey block with coefficient @k; the rest is 0 */
+static int push_block(uint32_t k, int16_t coef, uint16_t quant,
+		      uint16_t other_quant)
+{
+	static int16_t block[64] __attribute__((aligned(64)));
+	uint8_t last = 63;
+	struct dlb_coef_row row = { .blocks = { block }, .last = { &last } };
+	struct dlb_extent rect = { 0, 0, 8, 8 };
+	struct dlb_frame frame = {
+		.width = 8, .height = 8, .nr_components = 1,
+		.h_max = 1, .v_max = 1, .mcu_rows = 1, .mcu_cols = 1,
+		.component = { { .h = 1, .v = 1, .width = 8, .height = 8,
+				 .mcu_row_blocks = 1 } },
+	};
+	struct dlb_recon rc;
+
+	memset(block, 0, sizeof(block));
+	block[k] = coef;
+	for (uint32_t i = 0; i < 64; i++)
+		frame.component[0].quant[i] = i == k ? quant : other_quant;
+	dlb_arena_reset(&arena, SIZE_MAX);
+	assert_int_equal(dlb_recon_begin(&rc, &arena, &frame, &rect), 0);
+	return dlb_recon_push(&rc, &row);
+}
+
+/* 4 * 16384 is 0 in 16 bits, in libjpeg-turbo's SIMD code, not in its C code */
+static void products_beyond_16_bits_are_refused(void **state)
+{
+	for (int i = 0; i < nr_sets; i++) {
+		assert_int_equal(dlb_resample_simd_set(set_names[i]), 0);
+		for (uint32_t k = 0; k < 64; k++) {
+			assert_int_equal(push_block(k, 4, 16384, 1), -ERANGE);
+			assert_int_equal(push_block(k, -8, 8192, 1), -ERANGE);
+			assert_int_equal(push_block(k, 1, 16384, 1), -ERANGE);
+			assert_int_equal(push_block(k, 1, 1000, 1), 0);
+			assert_int_equal(push_block(k, 200, 4, 32767), 0);
+			assert_int_equal(push_block(k, -200, 4, 32767), 0);
+		}
+	}
+}
+
 static void what_libjpeg_must_do_is_refused(void **state)
 {
 	struct dlb_extent rect = { 0, 0, 16, 16 };
@@ -443,6 +484,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(golden_pictures_are_equal),
 		cmocka_unit_test(corpus_is_equal),
 		cmocka_unit_test(wild_coefficients_are_equal_or_refused),
+		cmocka_unit_test(products_beyond_16_bits_are_refused),
 		cmocka_unit_test(what_libjpeg_must_do_is_refused),
 		cmocka_unit_test(small_arena_is_an_error),
 	};
