@@ -234,6 +234,21 @@ static void decode_picture(struct dlboost_decoder *d,
 		result->flags = 0;
 }
 
+/* A very narrow picture, of which the recipe would make a very long one */
+static bool is_resize_too_large(const struct dlboost_geometry *geometry,
+				struct dlboost_result *result)
+{
+	if (geometry->resize_w <= DLB_RECIPE_MAX_PICTURE &&
+	    geometry->resize_h <= DLB_RECIPE_MAX_PICTURE)
+		return false;
+	result->status = DLBOOST_STATUS_TOO_LARGE;
+	dlb_sentence(result->message, sizeof(result->message),
+		     "%u x %u pixels would be resized to %u x %u; sides of up to %d are possible",
+		     geometry->crop_w, geometry->crop_h, geometry->resize_w,
+		     geometry->resize_h, DLB_RECIPE_MAX_PICTURE);
+	return true;
+}
+
 int dlb_decoder_run(struct dlboost_decoder *d,
 		    const struct dlb_picture *picture,
 		    struct dlboost_result *result, uint64_t *resample_ns)
@@ -260,6 +275,8 @@ int dlb_decoder_run(struct dlboost_decoder *d,
 			return 0;
 		source.info = &probed;
 	}
+	if (is_resize_too_large(&picture->geometry, result))
+		return 0;
 	if (dlb_plan_init(&plan, source.info, picture->recipe, picture->profile,
 			  &picture->geometry))
 		return -EINVAL;

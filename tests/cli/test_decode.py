@@ -91,6 +91,21 @@ def test_bad_picture_is_named_with_status(dlboost, bad):
     assert "cut.jpg: TRUNCATED at byte" in err
 
 
+def test_narrow_pictures_are_too_large(dlboost, tmp_path):
+    (tmp_path / "data/a").mkdir(parents=True)
+    for name, size in (("thin", (1, 65500)), ("wide", (65500, 1))):
+        Image.new("RGB", size).save(tmp_path / f"data/a/{name}.jpg")
+        _, err = dlboost.run("decode", tmp_path / f"data/a/{name}.jpg",
+                             "--recipe", "imagenet-eval", code=1)
+        assert f"{size[0]} x {size[1]}" in err and "TOO_LARGE" in err
+    doc = dlboost.json("run", tmp_path / "data", "--recipe", "imagenet-eval",
+                       "--batch", "1", "--on-error", "zero", "--max-bad", "1")
+    assert doc["bad"]["TOO_LARGE"] == doc["nr_bad"] == 2
+    assert doc["peak_memory_bytes"] < 64 << 20
+    doc = dlboost.json("run", tmp_path / "data", "--batch", "1")
+    assert doc["nr_bad"] == 0
+
+
 def test_limit_of_pixels(dlboost, good):
     _, err = dlboost.run("decode", good / "dog/01.jpg", "--max-pixels", "4799",
                          code=1)

@@ -36,6 +36,14 @@ def pillow_eval(data, size, resize):
     return ((pixels - MEAN) / STD).transpose(2, 0, 1)
 
 
+def test_a_narrow_picture_is_too_large_for_a_short_side():
+    file = io.BytesIO()
+    Image.new("L", (1, 1000)).save(file, "JPEG")
+    with pytest.raises(dlboost.BadSample, match="1 x 1000") as caught:
+        dlboost.decode(file.getvalue(), "imagenet-eval")
+    assert caught.value.status is dlboost.Status.TOO_LARGE
+
+
 @pytest.mark.parametrize("subsampling", [0, 1, 2])
 @pytest.mark.parametrize("progressive", [False, True])
 def test_decode_is_pillows(subsampling, progressive):

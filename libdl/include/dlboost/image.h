@@ -255,7 +255,8 @@ void dlboost_decoder_destroy(struct dlboost_decoder *decoder);
  *
  * Return:
  * * %0		- see @result for what became of the picture
- * * %-EINVAL	- geometry outside the picture or absurd
+ * * %-EINVAL	- geometry outside the picture or absurd; one that resizes to a
+ *		  side above 65535 is TOO_LARGE instead
  * * %-ENOSPC	- @dst_bytes too small; @result names the size needed in
  *		  written_bytes
  */

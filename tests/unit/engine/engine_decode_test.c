@@ -52,6 +52,45 @@ static int setup(void **state)
 	return 0;
 }
 
+static void narrow_pictures_are_too_large_for_a_short_side(void **state)
+{
+	struct dlboost_decoder *decoder = NULL;
+	struct dlboost_engine *engine = NULL;
+	struct dlboost_recipe *recipe = NULL;
+	struct dlboost_result result;
+	uint8_t *dst = malloc(DST_BYTES);
+	/* 1 x 1000 grey: the header is all that is looked at */
+	static const uint8_t head[] = {
+		0xff, 0xd8, 0xff, 0xdb, 0, 67, 0,
+		[7 ... 70] = 1,
+		0xff, 0xc0, 0, 11, 8, 0x03, 0xe8, 0, 1, 1, 1, 0x11, 0,
+		0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0, 0xff, 0xd9,
+	};
+
+	(void)state;
+	assert_non_null(dst);
+	assert_int_equal(dlboost_recipe_parse(
+		"imagenet-eval:resize=256,size=32,dtype=u8", NULL, 0, &recipe),
+		0);
+	assert_int_equal(dlboost_engine_create("cpu:workers=1", NULL, NULL, 0,
+					       &engine), 0);
+	assert_int_equal(dlboost_engine_decode(engine, head, sizeof(head),
+					       recipe, DLBOOST_PROFILE_EXACT,
+					       NULL, dst, DST_BYTES, &result),
+			 0);
+	assert_int_equal(result.status, DLBOOST_STATUS_TOO_LARGE);
+	assert_non_null(strstr(result.message, "1 x 1000"));
+	assert_int_equal(dlboost_decoder_create(NULL, &decoder), 0);
+	assert_int_equal(dlboost_decode(decoder, head, sizeof(head), recipe,
+					DLBOOST_PROFILE_EXACT, NULL, dst,
+					DST_BYTES, &result), 0);
+	assert_int_equal(result.status, DLBOOST_STATUS_TOO_LARGE);
+	dlboost_decoder_destroy(decoder);
+	dlboost_engine_destroy(engine);
+	dlboost_recipe_destroy(recipe);
+	free(dst);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -218,6 +257,7 @@ int main(void)
 		cmocka_unit_test(wrong_texts_are_refused),
 		cmocka_unit_test(as_decode_from_many_threads),
 		cmocka_unit_test(errors_come_back),
+		cmocka_unit_test(narrow_pictures_are_too_large_for_a_short_side),
 		cmocka_unit_test(a_child_is_told_so),
 	};
 
