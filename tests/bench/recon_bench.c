@@ -5,9 +5,9 @@
  * whole pictures, and one crop of a training recipe each.  Coefficients are read
  * beforehand and copied to a row that stays in the cache, where an entropy
  * decoder's are (the copying is taken off); pixels go to a few rows that stay
- * there too, as they do on their way to the resampler.  Beside it libjpeg-turbo's share: its whole decode
- * less its reading of coefficients.  Prints one line of tab-separated values a
- * set.
+ * there too, as they do on their way to the resampler.  Beside it
+ * libjpeg-turbo's share: its whole decode less its reading of coefficients.
+ * Prints one line of tab-separated values a set.
  * usage: recon_bench FOLDER [NR-PICTURES [SET]]
  */
 #include <dirent.h>
