@@ -16,6 +16,11 @@
 
 #include "../base/base.h"
 
+/* gcc's second scheduling moves values before the look-up: 3 % slower */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-schedule-insns2")
+#endif
+
 #define HUFF_INLINE static inline __attribute__((always_inline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
