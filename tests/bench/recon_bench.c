@@ -185,7 +185,8 @@ static void decode_whole(struct picture *p)
 {
 	struct jpeg_decompress_struct c;
 	struct jpeg_error_mgr err;
-	JSAMPROW row = rows;
+	/* To rows of 32-byte alignment it would store around the cache */
+	JSAMPROW row = rows + 16;
 
 	c.err = jpeg_std_error(&err);
 	jpeg_create_decompress(&c);
