@@ -120,3 +120,28 @@ def test_selftest_finds_the_table_by_the_environment(dlboost, tree, tmp_path):
     dlboost.env["DLBOOST_GOLDEN_DIR"] = str(tmp_path / "nosuch")
     doc = dlboost.json("selftest")
     assert doc["golden_dir"] is None and doc["nr_builtin"] > 10
+
+
+def test_labels_of_a_manifest_may_be_huge(dlboost, good, tmp_path):
+    """One line makes the number of classes 2**31: no list of them is made."""
+    pictures = sorted(good.rglob("*.jpg"))[:3]
+    manifest = tmp_path / "m.tsv"
+    for last, nr_listed in ((6, 7), (2147483647, 0)):
+        labels = (-1, 4, last)
+        manifest.write_text("".join(f"{path}\t{label}\n" for path, label
+                                    in zip(pictures, labels)))
+        doc = dlboost.json("info", manifest, "--histogram",
+                           tmp_path / "h.png", timeout=30)
+        check(doc)
+        assert doc["nr_classes"] == last + 1
+        assert len(doc["classes"]) == nr_listed
+        out, _ = dlboost.run("info", manifest, timeout=30)
+        assert str(last + 1) in out or not nr_listed
+        folder = tmp_path / f"out{last}"
+        dlboost.run("run", manifest, "--batch", "3", "--no-shuffle", "--out",
+                    folder, "--contact-sheet", tmp_path / "s.png", timeout=30)
+        head = json.loads((folder / "manifest.jsonl").read_text()
+                          .splitlines()[0])
+        check(head)
+        assert head["nr_classes"] == last + 1
+        assert head["classes"] == [None] * nr_listed

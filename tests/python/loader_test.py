@@ -68,6 +68,10 @@ def test_paths_are_in_byte_order(photos):
         assert loader.paths(range(21)) == expected
         with pytest.raises(IndexError):
             loader.paths([21])
+        with pytest.raises(IndexError):
+            loader.paths([-1])
+        with pytest.raises(IndexError):
+            loader.read(-1)
 
 
 def test_read_gives_the_bytes_of_the_file(photos):
@@ -233,3 +237,23 @@ def test_closed_loader_says_so(photos):
     assert loader.closed
     with pytest.raises(dlboost.Error, match="closed"):
         next(iter(loader))
+
+
+def test_labels_of_a_manifest_may_be_huge(folder, tmp_path):
+    manifest = tmp_path / "m.tsv"
+    manifest.write_text(
+        f"{folder}/ape/001.jpg\t2147483647\n{folder}/ape/002.jpg\t-1\n"
+    )
+    with dlboost.Loader(manifest, SMALL, batch=2, shuffle=False) as loader:
+        assert list(next(iter(loader)).labels) == [2147483647, -1]
+        with pytest.raises(dlboost.Error, match="class_name"):
+            print(loader.classes)
+        with pytest.raises(dlboost.Error):
+            print(loader.class_to_idx)
+        assert loader.class_name(2147483647) == "2147483647"
+        with pytest.raises(IndexError):
+            loader.class_name(2147483648)
+        with pytest.raises(IndexError):
+            loader.class_name(-1)
+    with dlboost.Loader(folder, SMALL) as loader:
+        assert [loader.class_name(i) for i in range(3)] == loader.classes

@@ -293,9 +293,15 @@ static int run_info(const struct context *ctx, void *opts_arg,
 	if (!ret && info->source.parts[0].dataset)
 		dlboost_dataset_info(info->source.parts[0].dataset,
 				     &info->dataset);
-	if (!ret && info->dataset.nr_classes)
+	if (!ret && info->dataset.nr_classes &&
+	    info->dataset.nr_classes <= SOURCE_MAX_CLASSES) {
 		info->class_counts = calloc(info->dataset.nr_classes,
 					    sizeof(uint64_t));
+		if (!info->class_counts) {
+			msg_error("out of memory");
+			ret = TOOL_FAILED;
+		}
+	}
 	if (!ret)
 		ret = info_collect(ctx, info, opts);
 	if (!ret)

@@ -187,7 +187,7 @@ void histogram_draw_counts(const uint64_t *counts, const char *const *names,
 	canvas_text(canvas, box.x + PAD, box.y + 8, 2, COLOUR_INK, title);
 	if (!nr) {
 		canvas_text(canvas, box.x + PAD, box.y + 32, 1, COLOUR_PALE,
-			    "no classes");
+			    "nothing to show");
 		return;
 	}
 	snprintf(text, sizeof(text), nr > nr_bars ?

@@ -110,8 +110,12 @@ static void print_classes(const struct info *info)
 {
 	uint32_t least, most;
 
-	if (!info->class_counts)
+	if (!info->class_counts) {
+		if (info->dataset.nr_classes)
+			printf("%-14s%u by their labels, too many to count "
+			       "each\n", "classes", info->dataset.nr_classes);
 		return;
+	}
 	class_range(info, &least, &most);
 	printf("%-14s%u; smallest ", "classes", info->dataset.nr_classes);
 	print_class(info, least);
@@ -264,6 +268,7 @@ void info_print_json(const struct context *ctx, const struct info *info)
 	json_add_u64(doc, "total_bytes", info->nr_bytes);
 	json_add_u64(doc, "nr_skipped", info->dataset.nr_skipped);
 	json_add_text(doc, "fingerprint", info->dataset.fingerprint);
+	json_add_u64(doc, "nr_classes", info->dataset.nr_classes);
 	add_classes(doc, info);
 	add_tally(doc, "status", &info->statuses);
 	add_tally(doc, "types", &info->types);
@@ -330,7 +335,9 @@ static void draw_classes(const struct info *info, struct canvas *canvas,
 	}
 	histogram_draw_counts(info->class_counts,
 			      nr <= ARRAY_SIZE(names) ? names : NULL, nr,
-			      canvas, box, "pictures a class");
+			      canvas, box, nr || !info->dataset.nr_classes ?
+			      "pictures a class" :
+			      "pictures a class (too many)");
 }
 
 int info_draw(const struct info *info, const char *path)

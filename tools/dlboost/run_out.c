@@ -13,6 +13,7 @@
 
 #include "json.h"
 #include "npy.h"
+#include "source.h"
 
 static int out_failed(const char *path, int error)
 {
@@ -26,6 +27,7 @@ static struct json_object *manifest_header(const struct run *run)
 	struct json_object *doc = json_document("dlboost-batches");
 	struct json_object *classes = json_object_new_array();
 	struct json_object *shape = json_object_new_array();
+	uint32_t nr_classes = run->info.dataset.nr_classes;
 	bool is_chw = t->layout == DLBOOST_LAYOUT_CHW;
 
 	json_add_text(doc, "path", run->path);
@@ -41,7 +43,9 @@ static struct json_object *manifest_header(const struct run *run)
 	json_object_array_add(shape, json_object_new_uint64(is_chw ?
 							    t->width : 3));
 	json_add(doc, "sample_shape", shape);
-	for (uint32_t i = 0; i < run->info.dataset.nr_classes; i++)
+	json_add_u64(doc, "nr_classes", nr_classes);
+	for (uint32_t i = 0; i < nr_classes && nr_classes <= SOURCE_MAX_CLASSES;
+	     i++)
 		json_object_array_add(classes, json_text(
 			dlboost_dataset_class_name(run->dataset, i)));
 	json_add(doc, "classes", classes);

@@ -16,6 +16,12 @@ struct source_part {
 	bool has_places;	/* a file may hold several samples */
 };
 
+/*
+ * Classes that are listed one by one.  The number of classes is the largest
+ * label plus 1: one line of a manifest can make it two thousand million.
+ */
+#define SOURCE_MAX_CLASSES (1u << 17)
+
 struct source {
 	struct source_part *parts;
 	unsigned int nr_parts;

@@ -23,6 +23,8 @@ StateLike = Union[str, Mapping[str, Any]]
 
 _TAILS = {"partial": 0, "drop": 1, "pad": 2}
 _ON_ERROR = {"fail": 0, "skip-replace": 1, "zero": 2}
+# One line of a manifest can make the number of classes 2**31
+_MAX_CLASSES = 1 << 24
 _LIMITS = (
     "max_pixels",
     "max_scans",
@@ -317,13 +319,32 @@ class Loader:
 
     @property
     def classes(self) -> list[str]:
-        """Names of the classes in the order of their labels."""
+        """Names of the classes in the order of their labels.
+
+        Raises Error where the labels of a manifest are too large for a list;
+        class_name() names single ones.
+        """
+        if self._dataset_info["nr_classes"] > _MAX_CLASSES:
+            raise Error(
+                f"labels go up to {self._dataset_info['nr_classes'] - 1}, too "
+                "many classes for a list: use class_name(label)"
+            )
         if self._classes is None:
             self._classes = [
                 self._dataset.class_name(label)
                 for label in range(self._dataset_info["nr_classes"])
             ]
         return list(self._classes)
+
+    def class_name(self, label: int) -> str:
+        """Name of a class; the label as text where it has none.
+
+        Raises IndexError for a label the data set does not have.
+        """
+        label = label.__index__()
+        if not 0 <= label < self._dataset_info["nr_classes"]:
+            raise IndexError(f"no class {label} in the data set")
+        return self._dataset.class_name(label)
 
     @property
     def class_to_idx(self) -> dict[str, int]:
@@ -340,6 +361,12 @@ class Loader:
         """True after close()."""
         return self._stream.closed
 
+    def _id(self, sample: int) -> int:
+        number = int(sample)
+        if not 0 <= number < self.nr_samples:
+            raise IndexError(f"no sample {number} in the data set")
+        return number
+
     def paths(self, ids: Iterable[int]) -> list[str]:
         """Paths of samples by their numbers, e.g. paths(batch.ids).
 
@@ -347,7 +374,7 @@ class Loader:
 
         Raises IndexError for a number the data set does not have.
         """
-        return [self._dataset.sample(int(one))[0] for one in ids]
+        return [self._dataset.sample(self._id(one))[0] for one in ids]
 
     def read(self, sample: int) -> bytes:
         """The encoded bytes of one sample, as its file has them.
@@ -356,7 +383,7 @@ class Loader:
         when the file changed since the index was made, Error when it cannot
         be read.
         """
-        return self._dataset.read(int(sample))
+        return self._dataset.read(self._id(sample))
 
     def stats(self) -> dict[str, Any]:
         """Counters since the Loader was made, and what limits its rate.
