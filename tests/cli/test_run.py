@@ -289,3 +289,10 @@ def test_peak_memory_is_within_the_cap(dlboost, good):
     doc = dlboost.json("run", good, "--batch", "4", "--recipe", SMALL)
     # The command itself, C library and JSON included, beside the stream
     assert 0 < doc["peak_memory_bytes"] < doc["cap_bytes"] + (16 << 20)
+
+
+def test_the_last_epoch_can_be_run(dlboost, good, tmp_path):
+    args = ("run", good, "--recipe", SMALL, "--epoch", "4294967295")
+    doc = dlboost.json(*args, "--state-out", tmp_path / "state")
+    assert (doc["end"], doc["first_epoch"]) == ("complete", 4294967295)
+    dlboost.run(*args, "--epochs", "2", code=2)

@@ -87,7 +87,7 @@ def test_file_that_shrank_after_indexing(dlboost, good, tmp_path):
     with open(tmp_path / "one.jpg", "r+b") as file:
         file.truncate(size // 2)
     out, _ = dlboost.run("verify", tmp_path / "set.tsv", code=5)
-    assert "one.jpg: IO" in out and "has changed" in out
+    assert "one.jpg: IO" in out and "the manifest wants" in out
 
 
 def corpus_rows():
@@ -178,3 +178,57 @@ def test_index_is_made_once(dlboost, good, tmp_path):
     assert dlboost.json("index", good, "--out", out,
                         "--rebuild")["is_rebuilt"]
     assert out.stat().st_size == first["index_bytes"]
+
+
+def test_odd_files_of_a_manifest_hold_nobody(dlboost, good, tmp_path):
+    """A pipe is not waited for, a device not read to its end, - is a name."""
+    (tmp_path / "-").write_bytes((good / "cat/00.jpg").read_bytes())
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "huge.jpg", "wb") as file:
+        file.truncate((1 << 30) + 1)
+    names = ["-", "pipe", "/dev/zero", "huge.jpg", ".", "none"]
+    manifest = tmp_path / "m.tsv"
+    manifest.write_text("".join(f"{name}\t0\n" for name in names))
+    run = dlboost.json("run", manifest, "--batch", "1", "--on-error", "zero",
+                       "--max-bad", "1", "--recipe", "imagenet-train:size=8",
+                       timeout=30, data=b"")
+    assert run["bad"]["TOO_LARGE"] == 1 and run["bad"]["IO"] == 4
+    out, _ = dlboost.run("verify", manifest, "-j", "-v", code=5, timeout=30,
+                         data=b"")
+    rows = {row["path"].rsplit("/", 1)[-1]: row for row in
+            map(json.loads, out.splitlines()[1:-1])}
+    assert rows["-"]["status"] == "OK"
+    assert rows["huge.jpg"]["status"] == "TOO_LARGE"
+    for name in ("pipe", "zero", ".", "none"):
+        assert rows[name]["status"] == "IO"
+    assert "pipe" in rows["pipe"]["message"]
+    info = dlboost.json("info", manifest, timeout=30, data=b"")
+    assert info["types"]["JPEG"] == 1 and info["types"]["unreadable"] == 4
+
+
+def test_verify_and_run_say_the_same_of_a_changed_file(dlboost, good, tmp_path):
+    source = (good / "cat/00.jpg").read_bytes()
+    root = tmp_path / "data"
+    (root / "a").mkdir(parents=True)
+    (root / "a/grown.jpg").write_bytes(source)
+    for folder in (root, root / "a"):
+        os.utime(folder, (1_600_000_000, 1_600_000_000))
+    dlboost.run("verify", root)
+    with open(root / "a/grown.jpg", "ab") as file:
+        file.write(source)
+    out, _ = dlboost.run("verify", root, "-j", code=5)
+    row = json.loads(out.splitlines()[1])
+    run = dlboost.json("run", root, "--on-error", "zero", "--max-bad", "1",
+                       "--recipe", "imagenet-train:size=8")
+    assert run["bad_files"] == [row]
+    assert row["status"] == "IO" and "--rebuild" in row["message"]
+
+
+def test_outputs_are_checked_before_the_work(dlboost, good, tmp_path):
+    for args in (("verify", good, "--quarantine"),
+                 ("info", good, "--histogram"),
+                 ("run", good, "--contact-sheet"),
+                 ("run", good, "--state-out")):
+        for target in (tmp_path, tmp_path / "none/x"):
+            out, err = dlboost.run(*args, target, code=1)
+            assert str(target) in err and out == ""

@@ -241,20 +241,23 @@ static int load_all(struct bench *bench, const struct source *source,
 		return -ENOMEM;
 	for (uint64_t i = 0; i < nr && total_bytes < MAX_MEMORY_BYTES; i++) {
 		struct bench_picture *p = &bench->pictures[bench->nr_pictures];
-		struct dlboost_sample sample;
-		char path[TOOL_PATH_BYTES];
+		struct file_buffer file = { 0 };
+		struct dlboost_result result;
+		unsigned int status;
 
 		if (signals_caught())
 			return -EINTR;
 		/* Spread over the set: neighbours are of one class */
-		if (source_locate(source, i * step, path, &sample) ||
-		    file_read(sample.path, sample.offset_bytes,
-			      sample.len_bytes, &p->bytes, &p->nr_bytes)) {
-			bench->nr_left_out++;
-		} else if (!is_good(bench, decoder, p, tensor)) {
+		status = source_load(source, i * step, &file, &result);
+		p->bytes = file.bytes;
+		p->nr_bytes = file.len_bytes;
+		if (status || !is_good(bench, decoder, p, tensor)) {
 			bench->nr_left_out++;
 			free(p->bytes);
 		} else {
+			/* Without the room for larger ones */
+			p->bytes = realloc(file.bytes, p->nr_bytes) ?:
+				   file.bytes;
 			total_bytes += p->nr_bytes;
 			bench->nr_pictures++;
 		}

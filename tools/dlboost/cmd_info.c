@@ -289,7 +289,8 @@ static int run_info(const struct context *ctx, void *opts_arg,
 	}
 	info->path = args[0];
 	memcpy(info->odd, odd_kinds, sizeof(odd_kinds));
-	ret = source_open(ctx, 1, args, &options, &info->source);
+	ret = outputs_check(&opts->histogram, 1) ?:
+	      source_open(ctx, 1, args, &options, &info->source);
 	if (!ret && info->source.parts[0].dataset)
 		dlboost_dataset_info(info->source.parts[0].dataset,
 				     &info->dataset);

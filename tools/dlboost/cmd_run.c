@@ -30,7 +30,7 @@ static int check_options(const struct context *ctx, const struct run_opts *opts)
 		return usage_error(ctx, "--rank %llu is not below --world %llu",
 				   (unsigned long long)opts->rank.value,
 				   (unsigned long long)opts->world.value);
-	if (opts->epoch.value + opts->epochs.value > UINT32_MAX)
+	if (opts->epoch.value + opts->epochs.value > 1ull + UINT32_MAX)
 		return usage_error(ctx, "--epoch and --epochs end past %u",
 				   UINT32_MAX);
 	if (opts->resume.nr > ARRAY_SIZE(((struct run *)NULL)->states))
@@ -41,18 +41,8 @@ static int check_options(const struct context *ctx, const struct run_opts *opts)
 
 static int check_outputs(const struct run_opts *opts)
 {
-	const char *const paths[] = { opts->contact_sheet, opts->state_out };
-
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		int ret = paths[i] ? file_check_writable(paths[i]) : 0;
-
-		if (!ret)
-			continue;
-		msg_error("%s: cannot be written: %s", paths[i],
-			  strerror(-ret));
-		return exit_from_error(ret);
-	}
-	return TOOL_DONE;
+	return outputs_check((const char *[]){ opts->contact_sheet,
+					       opts->state_out }, 2);
 }
 
 static int read_states(struct run *run)
@@ -157,7 +147,7 @@ static int plan_epochs(struct run *run)
 	char state[RUN_STATE_BYTES];
 
 	run->first_epoch = (uint32_t)opts->epoch.value;
-	run->end_epoch = (uint32_t)(opts->epoch.value + opts->epochs.value);
+	run->end_epoch = opts->epoch.value + opts->epochs.value;
 	run->position = run->info.position;
 	if (!run->nr_states)
 		return TOOL_DONE;

@@ -125,42 +125,24 @@ static void verify_bytes(struct verify_worker *worker,
 	pthread_mutex_unlock(&verify->big_lock);
 }
 
-/* The file has lost bytes since the index or the manifest was made */
-static void refuse_short(const struct verify_worker *worker,
-			 const struct dlboost_sample *sample,
-			 struct dlboost_result *result)
-{
-	picture_read_failed(-EIO, result);
-	result->offset_bytes = (int64_t)worker->input.len_bytes;
-	snprintf(result->message, sizeof(result->message),
-		 "only %zu of %lld bytes are there: the file has changed since "
-		 "it was indexed", worker->input.len_bytes,
-		 (long long)sample->len_bytes);
-}
-
 static void verify_work(void *arg, uint64_t idx, void *result_arg)
 {
 	struct verify_worker *worker = arg;
 	struct verify_result *out = result_arg;
-	struct dlboost_sample *sample = &out->sample;
 	int ret;
 
 	out->idx = idx;
-	ret = source_locate(&worker->verify->source, idx, out->path, sample);
-	if (!ret)
-		ret = file_buffer_read(&worker->input, out->path,
-				       sample->offset_bytes, sample->len_bytes,
-				       SIZE_MAX);
+	ret = source_locate(&worker->verify->source, idx, out->path,
+			    &out->sample);
 	if (ret) {
 		picture_read_failed(ret, &out->result);
 		return;
 	}
+	if (source_load(&worker->verify->source, idx, &worker->input,
+			&out->result))
+		return;
 	out->nr_bytes = worker->input.len_bytes;
-	if (sample->len_bytes >= 0 &&
-	    worker->input.len_bytes < (uint64_t)sample->len_bytes)
-		refuse_short(worker, sample, &out->result);
-	else
-		verify_bytes(worker, &out->result);
+	verify_bytes(worker, &out->result);
 }
 
 static void print_json_line(const struct verify_result *r)
@@ -360,7 +342,8 @@ static int run_verify(const struct context *ctx, void *opts_arg,
 	verify->ctx = ctx;
 	verify->opts = opts;
 	pthread_mutex_init(&verify->big_lock, NULL);
-	ret = recipe_open(ctx, "none", &verify->recipe) ?:
+	ret = outputs_check(&opts->quarantine, 1) ?:
+	      recipe_open(ctx, "none", &verify->recipe) ?:
 	      source_open(ctx, nr_args, args, &options, &verify->source);
 	if (!ret)
 		ret = verify_all(verify, args);

@@ -80,42 +80,55 @@ static int reserve_for(struct file_buffer *buffer, int fd,
 	return file_buffer_grow(buffer, (size_t)left + 1);
 }
 
-int file_buffer_read(struct file_buffer *buffer, const char *path,
-		     uint64_t offset_bytes, int64_t len_bytes, size_t max_bytes)
+static int read_from(struct file_buffer *buffer, int fd, uint64_t offset_bytes,
+		     int64_t len_bytes, size_t max_bytes)
 {
-	bool is_stdin = !strcmp(path, "-");
-	int fd, ret;
+	int ret;
 
 	if (len_bytes >= 0 && (uint64_t)len_bytes < max_bytes)
 		max_bytes = (size_t)len_bytes;
-	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
 	ret = reserve_for(buffer, fd, offset_bytes, max_bytes);
 	if (!ret && offset_bytes &&
 	    lseek(fd, (off_t)offset_bytes, SEEK_SET) < 0)
 		ret = -errno;
-	if (!ret)
-		ret = read_some(buffer, fd, max_bytes);
+	return ret ? ret : read_some(buffer, fd, max_bytes);
+}
+
+int file_buffer_read(struct file_buffer *buffer, const char *path,
+		     uint64_t offset_bytes, int64_t len_bytes, size_t max_bytes)
+{
+	bool is_stdin = !strcmp(path, "-");
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = read_from(buffer, fd, offset_bytes, len_bytes, max_bytes);
 	if (!is_stdin)
 		close(fd);
 	return ret;
 }
 
-int file_read(const char *path, uint64_t offset_bytes, int64_t len_bytes,
-	      uint8_t **bytes, size_t *nr_bytes)
+int file_buffer_read_regular(struct file_buffer *buffer, const char *path,
+			     uint64_t offset_bytes, int64_t len_bytes,
+			     size_t max_bytes)
 {
-	struct file_buffer buffer = { 0 };
-	int ret = file_buffer_read(&buffer, path, offset_bytes, len_bytes,
-				   SIZE_MAX);
+	struct stat st;
+	int fd, ret;
 
-	if (ret) {
-		free(buffer.bytes);
-		return ret;
-	}
-	*bytes = buffer.bytes;
-	*nr_bytes = buffer.len_bytes;
-	return 0;
+	if (!strcmp(path, "-"))
+		return file_buffer_read(buffer, path, offset_bytes, len_bytes,
+					max_bytes);
+	/* O_NONBLOCK: a pipe must not hold us before it is refused */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	ret = fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode) ? -EISDIR :
+	      S_ISREG(st.st_mode) ? 0 : -ENOTSUP;
+	if (!ret)
+		ret = read_from(buffer, fd, offset_bytes, len_bytes, max_bytes);
+	close(fd);
+	return ret;
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t nr_bytes)
@@ -212,19 +225,33 @@ int file_write_atomic(const char *path, const void *bytes, size_t nr_bytes)
 			  true);
 }
 
-int file_check_writable(const char *path)
+/* A regular file is replaced: that takes leave to write in its folder */
+static int check_folder_writable(const char *path)
 {
 	char *copy = strdup(path);
 	int ret = 0;
 
 	if (!copy)
 		return -ENOMEM;
-	if (strcmp(path, "-") && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) &&
-	    (errno != ENOENT ||
-	     faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS)))
+	if (faccessat(AT_FDCWD, dirname(copy), W_OK | X_OK, AT_EACCESS))
 		ret = -errno;
 	free(copy);
 	return ret;
+}
+
+int file_check_writable(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return 0;
+	if (stat(path, &st))
+		return errno == ENOENT ? check_folder_writable(path) : -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+		return -errno;
+	return S_ISREG(st.st_mode) ? check_folder_writable(path) : 0;
 }
 
 bool file_has_ending(const char *path, const char *ending)

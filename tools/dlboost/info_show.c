@@ -102,7 +102,10 @@ static void print_class(const struct info *info, uint32_t label)
 	char count[FIGURE_BYTES];
 
 	name = dlboost_dataset_class_name(info->source.parts[0].dataset, label);
-	text_print_escaped(stdout, name ? name : "?");
+	if (name)
+		text_print_escaped(stdout, name);
+	else
+		printf("label %u:", label);
 	printf(" %s", figure_count(count, info->class_counts[label]));
 }
 
@@ -133,8 +136,8 @@ static void print_odd(const struct info *info)
 
 		if (!odd->nr)
 			continue;
-		printf("%s files: %s\n", figure_count(count, odd->nr),
-		       odd->title);
+		printf("%s file%s: %s\n", figure_count(count, odd->nr),
+		       odd->nr == 1 ? "" : "s", odd->title);
 		for (uint64_t j = 0; j < INFO_EXAMPLES && j < odd->nr; j++) {
 			printf("  ");
 			text_print_escaped(stdout, odd->examples[j] ?

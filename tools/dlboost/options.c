@@ -66,6 +66,20 @@ int usage_error(const struct context *ctx, const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
+int outputs_check(const char *const *paths, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		int ret = paths[i] ? file_check_writable(paths[i]) : 0;
+
+		if (!ret)
+			continue;
+		msg_error("%s: cannot be written: %s", paths[i],
+			  strerror(-ret));
+		return exit_from_error(ret);
+	}
+	return TOOL_DONE;
+}
+
 int usage_verb(const struct context *ctx, const char *verb)
 {
 	static const char *const verbs[] = { "list", "show" };

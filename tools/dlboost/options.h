@@ -133,6 +133,8 @@ void options_help(const struct command *cmd, FILE *file);
 int usage_error(const struct context *ctx, const char *fmt, ...)
 	TOOL_PRINTF(2, 3);
 /* As usage_error(), for the verb of "recipe" and "engine" */
+/* Can these files (or NULL) be written?  An exit code, with a message */
+int outputs_check(const char *const *paths, size_t nr);
 int usage_verb(const struct context *ctx, const char *verb);
 void options_free(const struct command *cmd, void *opts);
 

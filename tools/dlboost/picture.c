@@ -5,10 +5,13 @@
  */
 #include "picture.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define HEAD_BYTES ((size_t)64 << 10)
+/* The frame header may lie behind long previews and profiles, not behind more */
+#define MAX_HEAD_BYTES ((size_t)64 << 20)
 
 static unsigned int factor_h(const struct dlboost_image_info *info, int c)
 {
@@ -137,7 +140,8 @@ unsigned int picture_read_failed(int error, struct dlboost_result *result)
 	result->status = DLBOOST_STATUS_IO;
 	result->offset_bytes = -1;
 	snprintf(result->message, sizeof(result->message), "cannot be read: %s",
-		 strerror(-error));
+		 error == -ENOTSUP ? "a pipe, socket or device, where a file "
+		 "should be" : strerror(-error));
 	return DLBOOST_STATUS_IO;
 }
 
@@ -158,24 +162,26 @@ unsigned int picture_probe(struct file_buffer *buffer,
 			   struct dlboost_image_info *info, uint64_t *nr_bytes,
 			   struct dlboost_result *result)
 {
-	size_t max_bytes = HEAD_BYTES;
+	/* Standard input can be read once only */
+	size_t max_bytes = strcmp(sample->path, "-") ? HEAD_BYTES :
+							MAX_HEAD_BYTES;
 	unsigned int status;
 	int ret;
 
 	memset(info, 0, sizeof(*info));
 	*nr_bytes = 0;
 	for (;;) {
-		ret = file_buffer_read(buffer, sample->path,
-				       sample->offset_bytes, sample->len_bytes,
-				       max_bytes);
+		ret = file_buffer_read_regular(buffer, sample->path,
+					       sample->offset_bytes,
+					       sample->len_bytes, max_bytes);
 		if (ret)
 			return picture_read_failed(ret, result);
 		status = dlboost_probe(buffer->bytes, buffer->len_bytes, NULL,
 				       info, result);
-		if (!status || buffer->len_bytes < max_bytes)
+		if (!status || buffer->len_bytes < max_bytes ||
+		    max_bytes == MAX_HEAD_BYTES)
 			break;
-		/* The frame header may lie behind a long preview or profile */
-		max_bytes = SIZE_MAX;
+		max_bytes = MAX_HEAD_BYTES;
 	}
 	*nr_bytes = size_of(sample, buffer->len_bytes);
 	return status;

@@ -84,7 +84,7 @@ struct run {
 	char *states[1024];
 	unsigned int nr_states;
 	uint32_t first_epoch;		/* where this run begins */
-	uint32_t end_epoch;		/* one past the last one */
+	uint64_t end_epoch;		/* one past the last one */
 	uint32_t nr_epochs_done;
 	uint64_t position;		/* where the first epoch begins */
 	char state[RUN_STATE_BYTES];	/* after the last batch taken */

@@ -265,7 +265,7 @@ static bool is_enough(const struct run *run)
 
 static int run_epochs(struct run *run)
 {
-	uint32_t epoch = run->first_epoch;
+	uint64_t epoch = run->first_epoch;
 	int ret = TOOL_DONE;
 
 	while (epoch < run->end_epoch) {
@@ -277,10 +277,12 @@ static int run_epochs(struct run *run)
 			break;
 		run->nr_epochs_done++;
 		if (run->ctx->is_verbose)
-			msg_note("epoch %u is over", epoch);
+			msg_note("epoch %llu is over",
+				 (unsigned long long)epoch);
 		if (++epoch == run->end_epoch)
 			break;
-		ret = dlboost_stream_set_epoch(run->stream, epoch);
+		ret = dlboost_stream_set_epoch(run->stream,
+					       (uint32_t)epoch);
 		if (ret)
 			return stop_for(run, ret);
 	}

@@ -114,9 +114,10 @@ static void print_text(const struct run *run)
 
 	if (run->end == RUN_INTERRUPTED)
 		printf("interrupted   by %s\n", strsignal(signals_caught()));
-	printf("samples       %s in %s batches, %u of %u epochs, %s\n",
+	printf("samples       %s in %s batches, %u of %llu epochs, %s\n",
 	       figure_count(a, s->samples), figure_count(b, run->nr_batches),
-	       run->nr_epochs_done, run->end_epoch - run->first_epoch,
+	       run->nr_epochs_done,
+	       (unsigned long long)(run->end_epoch - run->first_epoch),
 	       figure_duration(c, run->elapsed_s));
 	printf("rate          %s pictures a second, %.3f CPU-seconds per "
 	       "1,000 pictures\n",

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "options.h"
+#include "picture.h"
 #include "progress.h"
 
 static bool is_picture_bytes(const char *path)
@@ -153,14 +154,76 @@ int source_locate(const struct source *source, uint64_t idx,
 {
 	const struct source_part *part = part_of(source, idx);
 
-	if (part->dataset)
-		return dlboost_dataset_sample(part->dataset,
-					      idx - part->first_idx, buf,
-					      TOOL_PATH_BYTES, out);
+	if (part->dataset) {
+		int ret = dlboost_dataset_sample(part->dataset,
+						 idx - part->first_idx, buf,
+						 TOOL_PATH_BYTES, out);
+
+		/* A file of that name beside a manifest: no standard input */
+		if (!ret && !strcmp(out->path, "-"))
+			out->path = "./-";
+		return ret;
+	}
 	if (snprintf(buf, TOOL_PATH_BYTES, "%s", part->path) >=
 	    TOOL_PATH_BYTES)
 		return -ENAMETOOLONG;
 	*out = (struct dlboost_sample){ .path = buf, .label = -1,
 					.len_bytes = -1 };
 	return 0;
+}
+
+/* As libdlboost: no picture is larger */
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+#define FIRST_BYTES ((size_t)256 << 10)
+
+static unsigned int refuse_large(size_t nr_bytes, struct dlboost_result *result)
+{
+	picture_read_failed(-EFBIG, result);
+	result->status = DLBOOST_STATUS_TOO_LARGE;
+	snprintf(result->message, sizeof(result->message),
+		 "%zu bytes are more than the limit for a file", nr_bytes);
+	return result->status;
+}
+
+static unsigned int load_sample(const struct dlboost_dataset *dataset,
+				uint64_t sample_id, struct file_buffer *buffer,
+				struct dlboost_result *result)
+{
+	int ret = file_buffer_grow(buffer, FIRST_BYTES);
+
+	if (ret)
+		return picture_read_failed(ret, result);
+	ret = dlboost_dataset_read(dataset, sample_id, buffer->bytes,
+				   buffer->cap_bytes, &buffer->len_bytes,
+				   result);
+	if (ret != -ENOSPC)
+		return result->status;
+	if (buffer->len_bytes > MAX_FILE_BYTES)
+		return refuse_large(buffer->len_bytes, result);
+	ret = file_buffer_grow(buffer, buffer->len_bytes);
+	if (ret)
+		return picture_read_failed(ret, result);
+	dlboost_dataset_read(dataset, sample_id, buffer->bytes,
+			     buffer->cap_bytes, &buffer->len_bytes, result);
+	return result->status;
+}
+
+unsigned int source_load(const struct source *source, uint64_t idx,
+			 struct file_buffer *buffer,
+			 struct dlboost_result *result)
+{
+	const struct source_part *part = part_of(source, idx);
+	int ret;
+
+	buffer->len_bytes = 0;
+	if (part->dataset)
+		return load_sample(part->dataset, idx - part->first_idx,
+				   buffer, result);
+	ret = file_buffer_read(buffer, part->path, 0, -1, MAX_FILE_BYTES + 1);
+	if (ret)
+		return picture_read_failed(ret, result);
+	if (buffer->len_bytes > MAX_FILE_BYTES)
+		return refuse_large(buffer->len_bytes, result);
+	memset(result, 0, sizeof(*result));
+	return DLBOOST_STATUS_OK;
 }

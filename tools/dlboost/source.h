@@ -46,6 +46,13 @@ int source_open(const struct context *ctx, unsigned int nr_paths, char **paths,
 void source_close(struct source *source);
 /* Where item @idx stands; 0 or a negative error number.  Any thread. */
 bool source_has_places(const struct source *source, uint64_t idx);
+/*
+ * Its bytes into @buffer, as a stream would read them; a status, and @result
+ * filled in unless it is OK.  Any thread that owns @buffer.
+ */
+unsigned int source_load(const struct source *source, uint64_t idx,
+			 struct file_buffer *buffer,
+			 struct dlboost_result *result);
 int source_locate(const struct source *source, uint64_t idx,
 		  char buf[TOOL_PATH_BYTES], struct dlboost_sample *out);
 

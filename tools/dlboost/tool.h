@@ -77,18 +77,24 @@ int signals_caught(void);
 void signals_finish(void);
 
 /* file.c */
-int file_read(const char *path, uint64_t offset_bytes, int64_t len_bytes,
-	      uint8_t **bytes, size_t *nr_bytes);
-/* As file_read() into a buffer that is kept and grown; at most @max_bytes */
+/* Kept and grown from file to file */
 struct file_buffer {
 	uint8_t *bytes;
 	size_t cap_bytes;
 	size_t len_bytes;
 };
 int file_buffer_grow(struct file_buffer *buffer, size_t bytes);
+/* At most @max_bytes; "-" is standard input; 0 or a negative error number */
 int file_buffer_read(struct file_buffer *buffer, const char *path,
 		     uint64_t offset_bytes, int64_t len_bytes,
 		     size_t max_bytes);
+/*
+ * The same, but what is neither "-" nor a regular file is -EISDIR or -ENOTSUP,
+ * unread and not waited for.
+ */
+int file_buffer_read_regular(struct file_buffer *buffer, const char *path,
+			     uint64_t offset_bytes, int64_t len_bytes,
+			     size_t max_bytes);
 /* Written beside @path, synced, then renamed; "-" is stdout */
 int file_write_atomic(const char *path, const void *bytes, size_t nr_bytes);
 /* The same in several parts and without the sync, for files by the thousand */
