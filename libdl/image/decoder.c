@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../base/base.h"
+#include "jpeg_seq.h"
 #include "png.h"
 #include "probe.h"
 
@@ -36,6 +37,7 @@ struct dlboost_decoder {
 	struct dlb_coeff_cache *cache;
 	struct dlb_resampler *rs;
 	struct dlb_jpeg *jpeg;
+	struct dlb_seq *seq;
 };
 
 int dlb_big_lane_create(size_t cap_bytes, struct dlb_big_lane **out)
@@ -69,6 +71,8 @@ static int decoder_init(struct dlboost_decoder *d)
 		ret = dlb_resampler_create(d->cache, &d->rs);
 	if (!ret)
 		ret = dlb_jpeg_create(&d->jpeg);
+	if (!ret)
+		ret = dlb_seq_create(&d->seq);
 	return ret;
 }
 
@@ -125,6 +129,7 @@ DLB_EXPORT void dlboost_decoder_destroy(struct dlboost_decoder *d)
 {
 	if (!d)
 		return;
+	dlb_seq_destroy(d->seq);
 	dlb_jpeg_destroy(d->jpeg);
 	dlb_resampler_destroy(d->rs);
 	dlb_coeff_cache_destroy(d->cache);
@@ -151,8 +156,10 @@ static size_t element_bytes(uint32_t dtype)
 	}
 }
 
-/* One try with all memory from @arena */
-static unsigned int decode_in(struct dlboost_decoder *d,
+enum dlb_way { DLB_WAY_PNG, DLB_WAY_SEQUENTIAL, DLB_WAY_LIBJPEG };
+
+/* From the first row to the last, one way, with all memory from @arena */
+static unsigned int decode_by(struct dlboost_decoder *d, enum dlb_way way,
 			      struct dlb_source *source, struct dlb_plan *plan,
 			      struct dlb_arena *arena, uint64_t *resample_ns)
 {
@@ -165,15 +172,37 @@ static unsigned int decode_in(struct dlboost_decoder *d,
 	if (dlb_resample_begin(d->rs, arena, &plan->spec, &need))
 		return DLB_STATUS_OVERFLOW;
 	dlb_plan_need(plan, &need);
+	if (way == DLB_WAY_SEQUENTIAL && !dlb_seq_takes(source))
+		return DLB_STATUS_UNDECIDED;
 	if (!dlb_feed_begin(&feed, plan, d->rs, arena, resample_ns))
 		return DLB_STATUS_OVERFLOW;
-	if (source->info->type == DLBOOST_IMAGE_PNG)
+	if (way == DLB_WAY_PNG)
 		status = dlb_png_decode(source);
+	else if (way == DLB_WAY_SEQUENTIAL)
+		status = dlb_seq_decode(d->seq, source);
 	else
 		status = dlb_jpeg_decode(d->jpeg, source);
 	if (status == DLBOOST_STATUS_OK && !dlb_feed_end(&feed))
 		status = DLB_STATUS_OVERFLOW;
 	return status;
+}
+
+static unsigned int decode_in(struct dlboost_decoder *d,
+			      struct dlb_source *source, struct dlb_plan *plan,
+			      struct dlb_arena *arena, uint64_t *resample_ns)
+{
+	size_t mark = dlb_arena_mark(arena);
+	unsigned int status;
+
+	if (source->info->type == DLBOOST_IMAGE_PNG)
+		return decode_by(d, DLB_WAY_PNG, source, plan, arena,
+				 resample_ns);
+	status = decode_by(d, DLB_WAY_SEQUENTIAL, source, plan, arena,
+			   resample_ns);
+	if (status != DLB_STATUS_UNDECIDED)
+		return status;
+	dlb_arena_release(arena, mark);
+	return decode_by(d, DLB_WAY_LIBJPEG, source, plan, arena, resample_ns);
 }
 
 static void result_clear(struct dlboost_result *result)
