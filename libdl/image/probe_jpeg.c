@@ -44,6 +44,8 @@ struct walk {
 	uint32_t nr_markers;
 	bool has_sof;
 	bool has_exif;
+	bool has_jfif;
+	bool has_rgb_ids;
 	bool has_ended;			/* no more bytes */
 };
 
@@ -188,6 +190,8 @@ static unsigned int walk_sof(struct walk *w, uint8_t marker)
 				      walk_corrupt(w, "bogus frame length");
 	for (uint32_t i = 0; i < 4 && i < info->components; i++)
 		info->sampling[i] = p[7 + 3 * i];
+	w->has_rgb_ids = info->components == 3 && p[6] == 'R' && p[9] == 'G' &&
+			 p[12] == 'B';
 	w->has_sof = true;
 	return judge_components(w);
 }
@@ -197,6 +201,8 @@ static void walk_app(struct walk *w, uint8_t marker, const uint8_t *p,
 {
 	struct dlboost_image_info *info = w->info;
 
+	if (marker == M_APP0 && len >= 14 && !memcmp(p, "JFIF", 5))
+		w->has_jfif = true;
 	if (marker == M_APP1 && !w->has_exif && len > 6 &&
 	    !memcmp(p, "Exif\0", 5)) {
 		w->has_exif = true;
@@ -332,5 +338,8 @@ unsigned int dlb_probe_jpeg(const uint8_t *bytes, size_t len,
 	status = judge_sampling(&w);
 	if (status != WALK_ON)
 		return status;
+	info->is_rgb = info->components == 3 && !w.has_jfif &&
+		       (info->adobe_transform < 0 ? w.has_rgb_ids :
+						    !info->adobe_transform);
 	return dlb_probe_size(info, limits, result);
 }

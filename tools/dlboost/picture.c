@@ -104,7 +104,7 @@ const char *picture_colour(const struct dlboost_image_info *info)
 	case 2:
 		return is_png ? "grey + alpha" : "2 components";
 	case 3:
-		return is_png || info->adobe_transform == 0 ? "RGB" : "YCbCr";
+		return is_png || info->is_rgb ? "RGB" : "YCbCr";
 	case 4:
 		if (is_png)
 			return "RGBA";

@@ -76,6 +76,9 @@ enum dlboost_image_type {
  * @is_interlaced: PNG: 1 for Adam7
  * @has_icc: 1 when an ICC profile is present (ignored by every recipe)
  * @adobe_transform: JPEG: 0, 1, 2, or -1 without an Adobe marker
+ * @is_rgb: JPEG: 1 when the three components are R, G and B and not YCbCr, as
+ *	libjpeg tells them: by the JFIF and Adobe markers, else by their ids
+ * @reserved: 0
  *
  * Since: 0.1
  */
@@ -94,6 +97,8 @@ struct dlboost_image_info {
 	uint8_t is_interlaced;
 	uint8_t has_icc;
 	int32_t adobe_transform;
+	uint8_t is_rgb;
+	uint8_t reserved[3];
 };
 
 /**

@@ -35,7 +35,8 @@ class ImageInfo(NamedTuple):
     sof: JPEG's start-of-frame marker, low byte (0xc0 baseline, 0xc2
     progressive), 0 for others.  sampling: (horizontal, vertical) factors of
     each component.  orientation: EXIF, 1 to 8.  restart_interval: MCUs.
-    adobe_transform: 0, 1, 2, or -1 without an Adobe marker.
+    adobe_transform: 0, 1, 2, or -1 without an Adobe marker.  is_rgb: a JPEG
+    whose three components are not YCbCr.
     status: the Status a decoder would give by this header.
     message: one sentence, "" when there is nothing to say.
     """
@@ -54,6 +55,7 @@ class ImageInfo(NamedTuple):
     is_interlaced: bool
     has_icc: bool
     adobe_transform: int
+    is_rgb: bool
     status: Status
     offset: int | None
     message: str

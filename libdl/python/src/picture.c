@@ -157,7 +157,7 @@ PyObject *core_probe(PyObject *module, PyObject *args)
 	PyBuffer_Release(&bytes);
 	return Py_BuildValue(
 		"{s:s,s:I,s:I,s:I,s:I,s:I,s:(IIII),s:I,s:I,s:N,s:N,s:N,s:N,s:i,"
-		"s:I,s:L,s:N}",
+		"s:N,s:I,s:L,s:N}",
 		"type", dlboost_image_type_name(info.type),
 		"width", info.width, "height", info.height,
 		"components", info.components,
@@ -171,6 +171,7 @@ PyObject *core_probe(PyObject *module, PyObject *args)
 		"is_interlaced", PyBool_FromLong(info.is_interlaced),
 		"has_icc", PyBool_FromLong(info.has_icc),
 		"adobe_transform", (int)info.adobe_transform,
+		"is_rgb", PyBool_FromLong(info.is_rgb),
 		"status", result.status,
 		"offset", (long long)result.offset_bytes,
 		"message", PyUnicode_DecodeFSDefault(result.message));

@@ -141,6 +141,43 @@ static size_t find_marker(const struct blob *file, int low, int high)
 	return 0;
 }
 
+/* libjpeg's rule: JFIF says YCbCr, else Adobe decides, else the ids do */
+static void rgb_is_told_from_ycbcr(void **state)
+{
+	struct make how = { .width = 8, .height = 8, .components = 3,
+			    .space = JCS_RGB };
+	struct blob file = make_jpeg(&how);
+	size_t at = find_marker(&file, 0xee, 0xee);
+
+	assert_int_equal(probe(file.bytes, file.len), DLBOOST_STATUS_OK);
+	assert_int_equal(info.adobe_transform, 0);
+	assert_int_equal(info.is_rgb, 1);
+	/* Adobe's word for YCbCr */
+	file.bytes[at + 15] = 1;
+	assert_int_equal(probe(file.bytes, file.len), DLBOOST_STATUS_OK);
+	assert_int_equal(info.is_rgb, 0);
+	/* No Adobe marker: ids R, G, B */
+	file.bytes[at + 1] = 0xed;
+	assert_int_equal(probe(file.bytes, file.len), DLBOOST_STATUS_OK);
+	assert_int_equal(info.adobe_transform, -1);
+	assert_int_equal(info.is_rgb, 1);
+	at = find_marker(&file, 0xc0, 0xc0);
+	file.bytes[at + 10] = 1;
+	assert_int_equal(probe(file.bytes, file.len), DLBOOST_STATUS_OK);
+	assert_int_equal(info.is_rgb, 0);
+	free(file.bytes);
+	/* JFIF, whatever the ids */
+	how.space = JCS_YCbCr;
+	file = make_jpeg(&how);
+	at = find_marker(&file, 0xc0, 0xc0);
+	file.bytes[at + 10] = 'R';
+	file.bytes[at + 13] = 'G';
+	file.bytes[at + 16] = 'B';
+	assert_int_equal(probe(file.bytes, file.len), DLBOOST_STATUS_OK);
+	assert_int_equal(info.is_rgb, 0);
+	free(file.bytes);
+}
+
 static void process_is_judged_from_sof(void **state)
 {
 	struct make how = { .width = 16, .height = 16 };
@@ -284,6 +321,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_file),
 		cmocka_unit_test(tar_by_its_magic),
 		cmocka_unit_test(header_of_a_jpeg),
+		cmocka_unit_test(rgb_is_told_from_ycbcr),
 		cmocka_unit_test(process_is_judged_from_sof),
 		cmocka_unit_test(components_and_sampling),
 		cmocka_unit_test(cut_headers),
