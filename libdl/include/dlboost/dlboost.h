@@ -10,6 +10,7 @@
 #include <dlboost/engine.h>
 #include <dlboost/image.h>
 #include <dlboost/log.h>
+#include <dlboost/plan.h>
 #include <dlboost/recipe.h>
 #include <dlboost/status.h>
 #include <dlboost/stream.h>

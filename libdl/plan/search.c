@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT OR LGPL-2.1-or-later
+/*
+ * Local search: single pieces of work and single messages are moved, and a
+ * worse order is accepted while the search is young (threshold accepting,
+ * Dueck and Scheuer 1990).  Its budget is a number of moves and its randomness a
+ * fixed sequence: the same plan on every machine.  Documentation/planning.rst,
+ * "Policies".
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../base/base.h"
+#include "policy.h"
+
+/* Nodes visited in all, and limits of the number of moves that follow from it */
+#define DEFAULT_VISITS	40000000
+#define MAX_MOVES	20000
+#define MIN_MOVES	500
+/* How often the links are dispatched anew, and the best order taken up again */
+#define RELINK_MOVES	32
+#define NR_ROUNDS	4
+/* First threshold: this part of the period */
+#define THRESHOLD_PART	64
+
+/**
+ * struct search - One search
+ * @draft: where the best order goes
+ * @now: the order at hand
+ * @period_ns: of @now
+ * @place: where each item stands in @now
+ * @random: state of the generator
+ * @cap_bytes: memory cap, or UINT64_MAX
+ */
+struct search {
+	struct dlb_draft *draft;
+	struct dlb_turns now;
+	uint64_t period_ns;
+	uint32_t *place;
+	uint64_t random;
+	uint64_t cap_bytes;
+};
+
+/* SplitMix64 (S. Vigna's public domain generator) */
+static uint32_t random_below(struct search *s, uint32_t n)
+{
+	uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return (uint32_t)(((z >> 32) * n) >> 32);
+}
+
+static void find_places(struct search *s)
+{
+	for (uint32_t i = 0; i < s->draft->net.nr_work; i++)
+		s->place[s->now.items[i]] = i;
+}
+
+static void move_entry(uint32_t *list, uint32_t from, uint32_t to)
+{
+	uint32_t entry = list[from];
+
+	if (from < to)
+		memmove(list + from, list + from + 1,
+			(to - from) * sizeof(*list));
+	else
+		memmove(list + to + 1, list + to, (from - to) * sizeof(*list));
+	list[to] = entry;
+}
+
+static uint32_t stream_at(const struct dlb_turns *turns, uint32_t at)
+{
+	uint32_t s = 0;
+
+	while (at >= turns->first[s + 1])
+		s++;
+	return s;
+}
+
+/* Where the item at @at may stand, given its neighbours in the same stream */
+static void find_range(const struct search *s, uint32_t at, uint32_t *low,
+		       uint32_t *high)
+{
+	const struct dlb_net *net = &s->draft->net;
+	uint32_t node = s->now.items[at], stream = stream_at(&s->now, at);
+
+	*low = s->now.first[stream];
+	*high = s->now.first[stream + 1] - 1;
+	for (uint32_t i = net->before.first[node];
+	     i < net->before.first[node + 1]; i++) {
+		uint32_t other = net->before.entries[i];
+
+		if (other < net->first_message && s->place[other] < at &&
+		    s->place[other] >= *low)
+			*low = s->place[other] + 1;
+	}
+	for (uint32_t i = net->next.first[node];
+	     i < net->next.first[node + 1]; i++) {
+		uint32_t other = net->next.entries[i];
+
+		if (other < net->first_message && s->place[other] > at &&
+		    s->place[other] <= *high)
+			*high = s->place[other] - 1;
+	}
+}
+
+/* Is the order at hand allowed, and no more than @threshold worse? */
+static bool accept(struct search *s, uint64_t threshold_ns)
+{
+	struct dlb_run *run = &s->draft->run;
+	bool is_best;
+
+	if (!dlb_run_turns(run, &s->draft->net, &s->now) ||
+	    run->peak_bytes > s->cap_bytes ||
+	    run->period_ns > s->period_ns + threshold_ns)
+		return false;
+	s->period_ns = run->period_ns;
+	is_best = run->period_ns < s->draft->period_ns ||
+		  (run->period_ns == s->draft->period_ns &&
+		   run->peak_bytes < s->draft->peak_bytes);
+	if (is_best) {
+		s->draft->period_ns = run->period_ns;
+		s->draft->peak_bytes = run->peak_bytes;
+		dlb_turns_copy(&s->draft->turns, &s->now, &s->draft->net);
+	}
+	return true;
+}
+
+static void move_item(struct search *s, uint64_t threshold_ns)
+{
+	uint32_t from = random_below(s, s->draft->net.nr_work), to, low, high;
+
+	find_range(s, from, &low, &high);
+	if (low >= high)
+		return;
+	to = low + random_below(s, high - low);
+	to += to >= from;
+	move_entry(s->now.items, from, to);
+	if (accept(s, threshold_ns)) {
+		uint32_t begin = from < to ? from : to;
+
+		for (uint32_t i = begin; i <= from + to - begin; i++)
+			s->place[s->now.items[i]] = i;
+	} else {
+		move_entry(s->now.items, to, from);
+	}
+}
+
+static void move_message(struct search *s, uint64_t threshold_ns)
+{
+	uint32_t nr = s->draft->cut.nr_messages;
+	uint32_t from = random_below(s, nr), to = random_below(s, nr);
+
+	/* Mostly to a place nearby */
+	if (random_below(s, 4))
+		to = from + to % 3 < nr - 1 ? from + to % 3 + 1 : from / 2;
+	if (from == to)
+		return;
+	move_entry(s->now.messages, from, to);
+	if (!accept(s, threshold_ns))
+		move_entry(s->now.messages, to, from);
+}
+
+/* The links as they would go by themselves for the items at hand */
+static int relink(struct search *s, uint64_t threshold_ns)
+{
+	struct dlb_draft *draft = s->draft;
+	struct dlb_rule rule = { .fixed = &s->now,
+				 .message_key = draft->message_key };
+	int ret = dlb_dispatch(&draft->net, &rule, &draft->trial);
+	uint32_t *messages = s->now.messages;
+
+	if (ret)
+		return ret == -ENOSPC ? 0 : ret;
+	s->now.messages = draft->trial.messages;
+	draft->trial.messages = messages;
+	if (!accept(s, threshold_ns)) {
+		draft->trial.messages = s->now.messages;
+		s->now.messages = messages;
+	}
+	return 0;
+}
+
+static void take_up_best(struct search *s)
+{
+	dlb_turns_copy(&s->now, &s->draft->turns, &s->draft->net);
+	s->period_ns = s->draft->period_ns;
+	find_places(s);
+}
+
+static int search_round(struct search *s, uint32_t nr_moves, uint64_t bound_ns)
+{
+	uint64_t first_ns = s->draft->period_ns / THRESHOLD_PART;
+	int ret = 0;
+
+	take_up_best(s);
+	for (uint32_t i = 0; !ret && i < nr_moves; i++) {
+		uint64_t threshold_ns = first_ns * (nr_moves - i) / nr_moves;
+
+		/* The last third goes downhill only */
+		threshold_ns = i > nr_moves * 2ull / 3 ? 0 : threshold_ns;
+		if (s->draft->period_ns <= bound_ns)
+			break;
+		if (s->draft->cut.nr_messages > 1 && random_below(s, 4) == 0)
+			move_message(s, threshold_ns);
+		else
+			move_item(s, threshold_ns);
+		if (s->draft->cut.nr_messages > 1 &&
+		    i % RELINK_MOVES == RELINK_MOVES - 1)
+			ret = relink(s, threshold_ns);
+	}
+	return ret;
+}
+
+static uint32_t default_moves(const struct dlb_net *net)
+{
+	uint32_t moves = DEFAULT_VISITS / net->nr_nodes;
+
+	return moves > MAX_MOVES ? MAX_MOVES :
+	       moves < MIN_MOVES ? MIN_MOVES : moves;
+}
+
+int dlb_search(struct dlb_draft *draft, uint32_t max_moves, uint64_t bound_ns)
+{
+	uint64_t cap_bytes = draft->net.step->attr->memory_bytes;
+	struct search s = { .draft = draft,
+			    .cap_bytes = cap_bytes ? cap_bytes : UINT64_MAX };
+	uint32_t moves = max_moves ? max_moves : default_moves(&draft->net);
+	int ret;
+
+	s.place = malloc(draft->net.step->nr_items * sizeof(*s.place));
+	ret = s.place ? dlb_turns_init(&s.now, &draft->net) : -ENOMEM;
+	for (uint32_t i = 0; !ret && i < NR_ROUNDS; i++)
+		ret = search_round(&s, moves / NR_ROUNDS, bound_ns);
+	dlb_turns_fini(&s.now);
+	free(s.place);
+	return ret;
+}
