@@ -171,7 +171,7 @@ static PyObject *batch_error(PyObject *obj, PyObject *arg)
 	}
 	if (result.status == DLBOOST_STATUS_OK)
 		Py_RETURN_NONE;
-	path = core_dataset_path(self->dataset, 
+	path = core_dataset_path(self->dataset,
 				 (uint64_t)self->info.wanted_ids[idx]);
 	if (!path)
 		return NULL;
