@@ -6,6 +6,7 @@ import io
 import json
 import re
 import signal
+import subprocess
 
 import numpy
 import pytest
@@ -296,3 +297,30 @@ def test_the_last_epoch_can_be_run(dlboost, good, tmp_path):
     doc = dlboost.json(*args, "--state-out", tmp_path / "state")
     assert (doc["end"], doc["first_epoch"]) == ("complete", 4294967295)
     dlboost.run(*args, "--epochs", "2", code=2)
+
+
+def test_a_list_that_cannot_be_written_is_a_failure(dlboost, bad, tmp_path):
+    """What is found is written at the end: by then the place is gone."""
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    args = ("run", bad, "--batch", "4", "--recipe", SMALL, "--on-error",
+            "zero", "--max-bad", "1", "--quarantine", lists / "q")
+    out, err = dlboost.run(*args)
+    assert f"quarantine    {lists / 'q'}" in out
+    (lists / "q").unlink()
+    limited = ("sh", "-c", 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"',
+               dlboost.command, *map(str, args))
+    done = subprocess.run(limited, env=dlboost.env, capture_output=True,
+                          timeout=60, check=False)
+    assert done.returncode == 1
+    assert str(lists / "q") in done.stderr.decode()
+    assert "quarantine " not in done.stdout.decode()
+    assert list(lists.iterdir()) == []
+
+
+def test_warnings_of_the_library_are_shown(dlboost, tmp_path):
+    for name in ("a/1.jpg", "stray.jpg"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (9, 9)).save(tmp_path / "data" / name)
+    _, err = dlboost.run("run", tmp_path / "data", "--recipe", SMALL)
+    assert "warning" in err and "1 pictures beside" in err

@@ -193,8 +193,11 @@ static int run_stream(struct run *run)
 	signals_set_hook(NULL);
 	running_stream = NULL;
 	ret = write_state(run, ret);
+	/* Brings the quarantine list up to date, or says that it cannot */
+	dlboost_stream_destroy(run->stream);
+	run->stream = NULL;
 	run_print_report(run);
-	return ret;
+	return ret ? ret : log_has_errors() ? TOOL_FAILED : TOOL_DONE;
 }
 
 static void run_free(struct run *run)

@@ -148,6 +148,7 @@ int main(int argc, char **argv)
 		return stdout_finish(TOOL_DONE);
 	}
 	signals_install();
+	log_install();
 	ret = run_command(cmd, argc - 1, argv + 1);
 	signals_finish();
 	return ret;

@@ -101,7 +101,7 @@ static void print_outputs(const struct run *run)
 		printf("contact sheet %s\n", opts->contact_sheet);
 	if (opts->out && run->end != RUN_FAILED)
 		printf("batches       %s\n", opts->out);
-	if (opts->quarantine)
+	if (opts->quarantine && !log_has_errors())
 		printf("quarantine    %s\n", opts->quarantine);
 	if (opts->state_out && run->has_state)
 		printf("state         %s\n", opts->state_out);
@@ -187,7 +187,8 @@ static void print_json(const struct run *run)
 	json_add_text(doc, "contact_sheet", run->has_sheet ?
 		      opts->contact_sheet : NULL);
 	json_add_text(doc, "out", opts->out);
-	json_add_text(doc, "quarantine", opts->quarantine);
+	json_add_text(doc, "quarantine", log_has_errors() ? NULL :
+		      opts->quarantine);
 	json_add_text(doc, "state_out", run->has_state ? opts->state_out :
 							 NULL);
 	json_print(run->ctx, doc);

@@ -51,6 +51,12 @@ struct context {
 /* text.c: diagnostics and figures */
 void msg_error(const char *fmt, ...) TOOL_PRINTF(1, 2);
 void msg_note(const char *fmt, ...) TOOL_PRINTF(1, 2);
+/*
+ * Show the library's warnings and errors; DLBOOST_LOG asks for more or less.
+ * Errors are things that were asked for and not done.
+ */
+void log_install(void);
+bool log_has_errors(void);
 /* Exit code for a failure that the operating system or the library reported */
 int exit_from_error(int error);
 /* Length of the well-formed UTF-8 sequence at @s, 0 when there is none */
