@@ -198,6 +198,9 @@ def test_budget_ends_with_5(dlboost, bad):
                        "--on-error", "zero", code=5)
     assert doc["end"] == "over_budget"
     assert any(name in doc["error"] for name in BAD)
+    _, err = dlboost.run("run", bad, "--batch", "4", "--recipe", SMALL,
+                         "--on-error", "zero", code=5)
+    assert "--max-bad" in err and "--quarantine" in err
 
 
 def test_warnings_reject(dlboost, good, tmp_path):

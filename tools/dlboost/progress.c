@@ -154,7 +154,9 @@ static void append_fields(struct builder *b, const struct progress_state *state,
 		double percent = 100.0 * (double)state->done /
 				 (double)state->total;
 
-		append(b, "", "%3.0f %%", percent > 100 ? 100 : percent);
+		/* 100 % is the end and nothing before it */
+		append(b, "", "%3u %%", percent > 100 ? 100 :
+		       (unsigned int)percent);
 	} else {
 		append(b, "", "%s", figure_count(count, state->done));
 	}

@@ -203,6 +203,9 @@ static int stop_for(struct run *run, int error)
 	if (error == -EBADMSG)
 		msg_note("--on-error skip-replace or zero goes on past bad "
 			 "samples; dlboost verify names them all");
+	if (error == -EDQUOT)
+		msg_note("--max-bad allows more; those on the list that "
+			 "dlboost verify --quarantine writes do not count");
 	return exit_from_error(error);
 }
 
