@@ -158,23 +158,35 @@ static size_t element_bytes(uint32_t dtype)
 
 enum dlb_way { DLB_WAY_PNG, DLB_WAY_SEQUENTIAL, DLB_WAY_LIBJPEG };
 
-/* From the first row to the last, one way, with all memory from @arena */
+/*
+ * From the first row to the last, one way, all memory from @arena.  Scaling
+ * is libjpeg's art, and slower than our own decoder without it.
+ */
 static unsigned int decode_by(struct dlboost_decoder *d, enum dlb_way way,
-			      struct dlb_source *source, struct dlb_plan *plan,
+			      struct dlb_source *source,
+			      const struct dlb_picture *picture,
 			      struct dlb_arena *arena, uint64_t *resample_ns)
 {
+	struct dlb_plan plan;
 	struct dlb_feed feed;
 	struct dlb_extent need;
 	unsigned int status;
 
+	source->plan = &plan;
 	source->arena = arena;
 	source->feed = &feed;
-	if (dlb_resample_begin(d->rs, arena, &plan->spec, &need))
+	if (dlb_plan_init(&plan, source->info, picture->recipe,
+			  way == DLB_WAY_SEQUENTIAL ? DLBOOST_PROFILE_EXACT :
+						      picture->profile,
+			  &picture->geometry))
+		return DLBOOST_STATUS_INVALID;
+	plan.spec.dst = picture->dst;
+	if (dlb_resample_begin(d->rs, arena, &plan.spec, &need))
 		return DLB_STATUS_OVERFLOW;
-	dlb_plan_need(plan, &need);
+	dlb_plan_need(&plan, &need);
 	if (way == DLB_WAY_SEQUENTIAL && !dlb_seq_takes(source))
 		return DLB_STATUS_UNDECIDED;
-	if (!dlb_feed_begin(&feed, plan, d->rs, arena, resample_ns))
+	if (!dlb_feed_begin(&feed, &plan, d->rs, arena, resample_ns))
 		return DLB_STATUS_OVERFLOW;
 	if (way == DLB_WAY_PNG)
 		status = dlb_png_decode(source);
@@ -188,21 +200,22 @@ static unsigned int decode_by(struct dlboost_decoder *d, enum dlb_way way,
 }
 
 static unsigned int decode_in(struct dlboost_decoder *d,
-			      struct dlb_source *source, struct dlb_plan *plan,
+			      struct dlb_source *source,
+			      const struct dlb_picture *picture,
 			      struct dlb_arena *arena, uint64_t *resample_ns)
 {
 	size_t mark = dlb_arena_mark(arena);
 	unsigned int status;
 
 	if (source->info->type == DLBOOST_IMAGE_PNG)
-		return decode_by(d, DLB_WAY_PNG, source, plan, arena,
+		return decode_by(d, DLB_WAY_PNG, source, picture, arena,
 				 resample_ns);
-	status = decode_by(d, DLB_WAY_SEQUENTIAL, source, plan, arena,
+	status = decode_by(d, DLB_WAY_SEQUENTIAL, source, picture, arena,
 			   resample_ns);
 	if (status != DLB_STATUS_UNDECIDED)
 		return status;
 	dlb_arena_release(arena, mark);
-	return decode_by(d, DLB_WAY_LIBJPEG, source, plan, arena, resample_ns);
+	return decode_by(d, DLB_WAY_LIBJPEG, source, picture, arena, resample_ns);
 }
 
 static void result_clear(struct dlboost_result *result)
@@ -214,7 +227,8 @@ static void result_clear(struct dlboost_result *result)
 
 static unsigned int decode_in_lane(struct dlboost_decoder *d,
 				   struct dlb_source *source,
-				   struct dlb_plan *plan, uint64_t *resample_ns)
+				   const struct dlb_picture *picture,
+				   uint64_t *resample_ns)
 {
 	struct dlb_big_lane *lane = d->lane;
 	unsigned int status = DLB_STATUS_OVERFLOW;
@@ -224,7 +238,7 @@ static unsigned int decode_in_lane(struct dlboost_decoder *d,
 	pthread_mutex_lock(&lane->lock);
 	if (lane->arena.base || !dlb_arena_init(&lane->arena, lane->cap_bytes)) {
 		result_clear(source->result);
-		status = decode_in(d, source, plan, &lane->arena, resample_ns);
+		status = decode_in(d, source, picture, &lane->arena, resample_ns);
 		dlb_arena_reset(&lane->arena, 0);
 	}
 	pthread_mutex_unlock(&lane->lock);
@@ -245,16 +259,17 @@ static unsigned int too_large(struct dlboost_decoder *d,
 }
 
 static void decode_picture(struct dlboost_decoder *d,
-			   struct dlb_source *source, struct dlb_plan *plan,
+			   struct dlb_source *source,
+			   const struct dlb_picture *picture,
 			   uint64_t *resample_ns)
 {
 	struct dlboost_result *result = source->result;
 	unsigned int status;
 
-	status = decode_in(d, source, plan, &d->arena, resample_ns);
+	status = decode_in(d, source, picture, &d->arena, resample_ns);
 	dlb_arena_reset(&d->arena, d->arena.cap_bytes);
 	if (status == DLB_STATUS_OVERFLOW)
-		status = decode_in_lane(d, source, plan, resample_ns);
+		status = decode_in_lane(d, source, picture, resample_ns);
 	if (status == DLB_STATUS_OVERFLOW)
 		status = too_large(d, result);
 	result->status = status;
@@ -314,9 +329,7 @@ int dlb_decoder_run(struct dlboost_decoder *d,
 	result->written_bytes = (size_t)bytes;
 	if (bytes > picture->dst_bytes)
 		return -ENOSPC;
-	plan.spec.dst = picture->dst;
-	source.plan = &plan;
-	decode_picture(d, &source, &plan, resample_ns);
+	decode_picture(d, &source, picture, resample_ns);
 	result->width = plan.spec.window_w;
 	result->height = plan.spec.window_h;
 	result->written_bytes = result->status ? 0 : (size_t)bytes;

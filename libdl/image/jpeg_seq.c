@@ -58,8 +58,7 @@ bool dlb_seq_takes(const struct dlb_source *source)
 
 	return is_quick() && source->info->type == DLBOOST_IMAGE_JPEG &&
 	       source->info->sof >= 0xc0 && source->info->sof <= 0xc1 &&
-	       plan->scale_num == 8 && plan->rect.x0 < plan->rect.x1 &&
-	       plan->rect.y0 < plan->rect.y1;
+	       plan->rect.x0 < plan->rect.x1 && plan->rect.y0 < plan->rect.y1;
 }
 
 /* Memory for the coefficients of one MCU row */

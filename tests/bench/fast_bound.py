@@ -75,9 +75,10 @@ def main():
         least = min(differ, default=math.inf)
         bad = mean < 40 or least < 30
         broken |= bad
+        how = (f"{len(differ)} differ, mean {mean:.2f} dB, minimum "
+               f"{least:.2f} dB") if differ else "all equal"
         print(f"{'MISSED' if bad else 'reached':8} seed {seed}: {len(values)} "
-              f"pictures, {len(differ)} differ, mean {mean:.2f} dB, "
-              f"minimum {least:.2f} dB", flush=True)
+              f"pictures, {how}", flush=True)
     return broken
 
 
