@@ -11,6 +11,10 @@ PYTHON ?= /usr/bin/python3
 MESON ?= meson
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Debian's folder for libraries of this processor; Meson knows it only where
+# dpkg-dev is installed
+MULTIARCH = $(shell $(CC) -print-multiarch 2>/dev/null)
+LIBDIR ?= lib$(if $(MULTIARCH),/$(MULTIARCH))
 
 NEED := tools/setup/need.sh
 RELEASE := build/release
@@ -19,7 +23,7 @@ CHECK_PY := $(PYTHON) tests/run/check.py
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all demo check check-fast check-long bench install doc clean help
+.PHONY: all demo check check-fast check-long bench install installed doc clean help
 
 all:
 	@$(NEED) build
@@ -50,11 +54,16 @@ bench:
 	@$(NEED) build demo bench
 	@QUICK=$(QUICK) CHECK=$(CHECK) PEERS=$(PEERS) tests/bench/bench.sh
 
-# A folder of its own: what was configured without the Python package stays so
 install:
 	@$(NEED) build install
+	@$(MAKE) installed
+
+# A folder of its own: what was configured without the Python package stays so.
+# A make of its own: only now the compiler is there to be asked for LIBDIR.
+installed:
 	@$(MESON) setup $(if $(wildcard $(INSTALL)/build.ninja),--reconfigure) \
 		$(INSTALL) --buildtype=release --prefix=$(PREFIX) \
+		--libdir=$(LIBDIR) \
 		-Dtools=enabled -Dtests=disabled -Dpython=enabled
 	@$(MESON) compile -C $(INSTALL)
 	@$(MESON) install -C $(INSTALL) --no-rebuild \
@@ -78,7 +87,7 @@ help:
 	@echo '  check       everything this machine can test; ends with the counts'
 	@echo '  check-long  check, and what takes hours or a second root file system'
 	@echo '  bench       against the peers; QUICK=1 for 5 minutes, CHECK=1 decides'
-	@echo '  install     PREFIX=/usr/local DESTDIR='
+	@echo '  install     PREFIX=/usr/local LIBDIR= DESTDIR='
 	@echo '  doc         build/doc/html'
 	@echo '  clean       remove build/'
 	@echo
