@@ -12,15 +12,16 @@ static void report(const struct dlboost_dataset *dataset,
 {
 	struct dlboost_batch_info info;
 	struct dlboost_sample sample;
-	char path[4096 + 256];
 	struct dlboost_result why;
+	char path[4096 + 256];
 	uint32_t i;
 
 	dlboost_batch_info(batch, &info);
 	for (i = 0; info.nr_bad && i < info.count; i++) {
 		if (info.status[i] == DLBOOST_STATUS_OK ||
 		    dlboost_batch_sample_error(batch, i, &why) ||
-		    dlboost_dataset_sample(dataset, info.wanted_ids[i], path,
+		    dlboost_dataset_sample(dataset,
+					   (uint64_t)info.wanted_ids[i], path,
 					   sizeof(path), &sample))
 			continue;
 		printf("%s: %s: %s\n", sample.path,

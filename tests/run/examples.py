@@ -83,7 +83,8 @@ def c_examples(report, folder, good, mixed):
         "dataset": ([good], rf"{NR_GOOD} samples, 2 classes(.*\n)+.*class cat\n"),
         "stream": ([good], rf"(epoch \d: {NR_GOOD} samples, sum .*\n){{2}}"),
         "resume": ([good], rf"8 samples before, {NR_GOOD - 8} after\n"),
-        "bad_samples": ([mixed], r"TRUNCATED: .*b\.jpg|NOT_AN_IMAGE: .*c\.jpg"),
+        "bad_samples": ([mixed], r"b\.jpg: TRUNCATED: .*\n.*c\.jpg: NOT_AN_IMAGE: |"
+                        r"c\.jpg: NOT_AN_IMAGE: .*\n.*b\.jpg: TRUNCATED: "),
         "stats": ([], r"^\d+ streams\n|\n\d+ streams\n"),
         "log": ([], r"libdlboost \d+\.\d+\.\d+, status 2 is TRUNCATED\n"),
     }
