@@ -274,7 +274,7 @@ static void *build_often(void *arg)
 /* Threads of two processes, all of them the same index */
 static int build_by_threads(void)
 {
-	const char *paths[] = { tree_path("m"), tree_path("../shared/index") };
+	const char *paths[] = { tree_path("m"), tree_path("../beside/index") };
 	pthread_t threads[NR_BUILDERS];
 	int nr_bad = 0;
 
@@ -297,15 +297,15 @@ static void builders_do_not_disturb_each_other(void **state)
 	pid_t pid;
 
 	(void)state;
-	tree_dir("../shared");
+	tree_dir("../beside");
 	pid = fork();
 	if (!pid)
 		_exit(build_by_threads());
 	assert_int_equal(build_by_threads(), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(tree_count("../shared"), 1);
-	assert_int_equal(open_at(tree_path("../shared/index"), &info), 0);
+	assert_int_equal(tree_count("../beside"), 1);
+	assert_int_equal(open_at(tree_path("../beside/index"), &info), 0);
 	assert_int_equal(info.index_rebuilt, 0);
 }
 
