@@ -53,6 +53,12 @@ struct dlb_scratch {
  * @owner: the submitter's
  *
  * Jobs are copied at submission.
+ *
+ * Coefficient tables are not part of a job: they follow from @geometry and the
+ * recipe's filter, and the engine takes them from a cache by (in, out, box,
+ * filter) on its own thread (libdl/image/coeffs.h).  The cpu engine has one in
+ * each decoder; an engine behind a device fills its table slots from one.  So no
+ * table needs an owner that outlives submitter and engine both.
  */
 struct dlb_job {
 	uint64_t id;
