@@ -107,6 +107,8 @@ def bad(good, tmp_path_factory):
     (root / "cat/empty.jpg").write_bytes(b"")
     (root / "cat/cut.jpg").write_bytes(whole[:len(whole) * 2 // 3])
     (root / "cat/gone.jpg").symlink_to("nowhere.jpg")
+    for folder in (root, *root.iterdir()):
+        os.utime(folder, (1_600_000_000, 1_600_000_000))
     return root
 
 
