@@ -392,29 +392,63 @@ static void sum_by_pieces(const uint8_t *const *rows, size_t at, uint32_t n,
 	}
 }
 
-static void c_sum_columns(const uint8_t *const *rows, size_t at, uint32_t n,
-			  const int32_t *weight, uint32_t nr_taps, uint8_t *dst)
-{
+/* One output's weights, ready for any stretch of columns */
+struct c_vweights {
+	const int32_t *whole;
+	uint32_t nr_taps;
+	bool is_by_pieces;
 	struct piece_weights pieces[PIECE_TAPS];
+};
 
-	if (!have_pieces(weight, nr_taps)) {
-		sum_plainly(rows, at, n, weight, nr_taps, dst);
+static void set_vweights(struct c_vweights *to, const int32_t *weight,
+			 uint32_t nr_taps)
+{
+	to->whole = weight;
+	to->nr_taps = nr_taps;
+	to->is_by_pieces = have_pieces(weight, nr_taps);
+	if (!to->is_by_pieces)
 		return;
-	}
 	for (uint32_t k = 0; k < nr_taps; k++)
 		for (uint32_t lane = 0; lane < 8; lane++)
-			set_pieces(pieces + k, lane, weight[k]);
-	sum_by_pieces(rows, at, n, pieces, nr_taps, dst);
+			set_pieces(to->pieces + k, lane, weight[k]);
+}
+
+static void c_sum_columns(const uint8_t *const *rows, size_t at, uint32_t n,
+			  const struct c_vweights *weights, uint8_t *dst)
+{
+	if (weights->is_by_pieces)
+		sum_by_pieces(rows, at, n, weights->pieces, weights->nr_taps,
+			      dst);
+	else
+		sum_plainly(rows, at, n, weights->whole, weights->nr_taps, dst);
 }
 
 static void c_vbytes(const uint8_t *const *rows, const void *weights,
 		     uint32_t nr_taps, uint32_t n, uint8_t *dst)
 {
-	for (uint32_t at = 0; at < n; at += COLUMNS) {
-		uint32_t left = n - at;
+	struct c_vweights ready;
 
-		c_sum_columns(rows, at, left < COLUMNS ? left : COLUMNS,
-			      weights, nr_taps, dst + at);
+	set_vweights(&ready, weights, nr_taps);
+	for (uint32_t at = 0; at < n; at += COLUMNS) {
+		uint32_t left = n - at < COLUMNS ? n - at : COLUMNS;
+
+		c_sum_columns(rows, at, left, &ready, dst + at);
+	}
+}
+
+/* One division a float instead of a look-up; cast.c has proved it equal */
+static void cast_plane(const struct dlb_cast_plan *cast, uint32_t line,
+		       const uint8_t *restrict src, uint32_t n,
+		       float *restrict dst)
+{
+	const float hi = cast->inv_hi, lo = cast->inv_lo;
+	const float mean = cast->line[line].mean[0];
+	const float std = cast->line[line].std[0];
+
+	for (uint32_t i = 0; i < n; i++) {
+		float x = src[i];
+
+		dst[i] = (x * hi + x * lo - mean) / std;
 	}
 }
 
@@ -423,16 +457,23 @@ static void c_vline(const struct dlb_vjob *job, uint32_t line,
 {
 	const struct dlb_cast_plan *cast = job->cast;
 	size_t bytes = dlb_dtype_bytes(cast->cast.dtype);
+	uint8_t *dst = (uint8_t *)job->dst[line] + at * bytes;
 
-	dlb_cast_by_table(cast, line, src, n,
-			  (uint8_t *)job->dst[line] + at * bytes);
+	if (cast->is_fast && cast->cast.dtype == DLBOOST_DTYPE_F32 &&
+	    !job->lines->is_packed && !((uintptr_t)dst & 3)) {
+		cast_plane(cast, line, src, n, (float *)dst);
+		return;
+	}
+	dlb_cast_by_table(cast, line, src, n, dst);
 }
 
 static void c_vrow(const struct dlb_vjob *job)
 {
 	uint32_t n = dlb_lines_elements(job->lines);
+	struct c_vweights weights;
 	uint8_t bytes[COLUMNS];
 
+	set_vweights(&weights, job->weights, job->nr_taps);
 	for (uint32_t line = 0; line < dlb_lines_nr(job->lines); line++) {
 		size_t base = (size_t)line * job->lines->stride_bytes;
 
@@ -444,8 +485,8 @@ static void c_vrow(const struct dlb_vjob *job)
 					left);
 				continue;
 			}
-			c_sum_columns(job->rows, base + at, left, job->weights,
-				      job->nr_taps, bytes);
+			c_sum_columns(job->rows, base + at, left, &weights,
+				      bytes);
 			c_vline(job, line, bytes, at, left);
 		}
 	}
