@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import subprocess
 from collections import Counter
 
 import pytest
@@ -232,3 +233,25 @@ def test_outputs_are_checked_before_the_work(dlboost, good, tmp_path):
         for target in (tmp_path, tmp_path / "none/x"):
             out, err = dlboost.run(*args, target, code=1)
             assert str(target) in err and out == ""
+
+
+def test_passing_troubles_are_not_put_on_the_list(dlboost, bad, tmp_path):
+    """A file without a descriptor to open it is as good as it was."""
+    dlboost.run("verify", bad, code=5)
+    bad_list = tmp_path / "q"
+    limited = ("sh", "-c", 'ulimit -n 6; exec "$0" "$@"', dlboost.command,
+               "verify", str(bad), "--jobs", "8", "--quarantine",
+               str(bad_list))
+    many = 0
+    for _ in range(20):
+        done = subprocess.run(limited, env=dlboost.env, capture_output=True,
+                              timeout=60, check=False)
+        if done.returncode != 5:
+            continue
+        many += done.stdout.count(b"Too many open files")
+        lines = [line for line in bad_list.read_text().splitlines()
+                 if not line.startswith("#")]
+        listed = {line.split("\t")[0].rsplit("/", 1)[-1] for line in lines}
+        assert listed <= BAD.keys()
+    if not many:
+        pytest.skip("no two threads opened files at the same time")

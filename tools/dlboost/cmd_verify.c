@@ -55,6 +55,7 @@ struct verify_worker {
 struct verify_result {
 	uint64_t idx;
 	uint64_t nr_bytes;
+	bool is_passing;		/* bad for now: not the file's fault */
 	struct dlboost_sample sample;	/* but its path, see @path */
 	struct dlboost_result result;
 	char path[TOOL_PATH_BYTES];
@@ -125,6 +126,13 @@ static void verify_bytes(struct verify_worker *worker,
 	pthread_mutex_unlock(&verify->big_lock);
 }
 
+/* As libdlboost: what a file cannot be opened for and that stays */
+static bool is_lasting(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES ||
+	       error == ELOOP;
+}
+
 static void verify_work(void *arg, uint64_t idx, void *result_arg)
 {
 	struct verify_worker *worker = arg;
@@ -139,8 +147,11 @@ static void verify_work(void *arg, uint64_t idx, void *result_arg)
 		return;
 	}
 	if (source_load(&worker->verify->source, idx, &worker->input,
-			&out->result))
+			&out->result)) {
+		out->is_passing = out->result.status == DLBOOST_STATUS_IO &&
+				  !is_lasting(errno);
 		return;
+	}
 	out->nr_bytes = worker->input.len_bytes;
 	verify_bytes(worker, &out->result);
 }
@@ -198,7 +209,7 @@ static int verify_consume(void *arg, const void *result_arg)
 			       r->result.flags & DLBOOST_SAMPLE_F_DEGRADED;
 	verify->progress.done++;
 	verify->progress.nr_bad += status != DLBOOST_STATUS_OK;
-	if (status && verify->opts->quarantine)
+	if (status && !r->is_passing && verify->opts->quarantine)
 		ret = list_bad(verify, r, status);
 	if (!status && !verify->ctx->is_verbose)
 		return ret;

@@ -196,6 +196,7 @@ static unsigned int load_sample(const struct dlboost_dataset *dataset,
 	ret = dlboost_dataset_read(dataset, sample_id, buffer->bytes,
 				   buffer->cap_bytes, &buffer->len_bytes,
 				   result);
+	errno = -ret;
 	if (ret != -ENOSPC)
 		return result->status;
 	if (buffer->len_bytes > MAX_FILE_BYTES)
@@ -203,8 +204,10 @@ static unsigned int load_sample(const struct dlboost_dataset *dataset,
 	ret = file_buffer_grow(buffer, buffer->len_bytes);
 	if (ret)
 		return picture_read_failed(ret, result);
-	dlboost_dataset_read(dataset, sample_id, buffer->bytes,
-			     buffer->cap_bytes, &buffer->len_bytes, result);
+	ret = dlboost_dataset_read(dataset, sample_id, buffer->bytes,
+				   buffer->cap_bytes, &buffer->len_bytes,
+				   result);
+	errno = -ret;
 	return result->status;
 }
 
@@ -220,6 +223,7 @@ unsigned int source_load(const struct source *source, uint64_t idx,
 		return load_sample(part->dataset, idx - part->first_idx,
 				   buffer, result);
 	ret = file_buffer_read(buffer, part->path, 0, -1, MAX_FILE_BYTES + 1);
+	errno = -ret;
 	if (ret)
 		return picture_read_failed(ret, result);
 	if (buffer->len_bytes > MAX_FILE_BYTES)

@@ -48,7 +48,8 @@ void source_close(struct source *source);
 bool source_has_places(const struct source *source, uint64_t idx);
 /*
  * Its bytes into @buffer, as a stream would read them; a status, and @result
- * filled in unless it is OK.  Any thread that owns @buffer.
+ * filled in unless it is OK.  With status IO, errno tells the cause.  Any thread
+ * that owns @buffer.
  */
 unsigned int source_load(const struct source *source, uint64_t idx,
 			 struct file_buffer *buffer,
