@@ -201,8 +201,11 @@ static int stop_for(struct run *run, int error)
 	if (!dlboost_stream_bad_sample(run->stream, &sample_id, &result))
 		keep_example(run, sample_id, &result);
 	if (error == -EBADMSG)
-		msg_note("--on-error skip-replace or zero goes on past bad "
-			 "samples; dlboost verify names them all");
+		msg_note(run->opts->on_error == DLBOOST_ON_ERROR_FAIL ?
+			 "--on-error skip-replace or zero goes on past bad "
+			 "samples; dlboost verify names them all" :
+			 "skip-replace replaces bad files, and this may be none: "
+			 "--on-error zero goes on past it");
 	if (error == -EDQUOT)
 		msg_note("--max-bad allows more; those on the list that "
 			 "dlboost verify --quarantine writes do not count");
