@@ -105,11 +105,31 @@ int dlb_policy_fifo_split(struct dlb_pick *pick)
 	return one_line(pick, 1, 1, DLB_LINE_SIDE);
 }
 
+/*
+ * With a barrier the order of the reductions cannot matter, only their size, and
+ * that is what ddp-tuned is for: all others keep the messages of ddp, so that
+ * they show what order alone gives.
+ */
+static bool keeps_messages(const struct dlb_step *step)
+{
+	return step->jobs[0].has_barrier && !step->attr->bucket_bytes &&
+	       !step->attr->slice_bytes;
+}
+
+static uint64_t first_size(const struct dlb_step *step, uint64_t bucket_bytes)
+{
+	return keeps_messages(step) ? MIB : bucket_bytes;
+}
+
 /* Sizes of buckets and slices to try: the caller's, or a list */
 static uint32_t bucket_sizes(const struct dlb_step *step, uint64_t *sizes)
 {
 	static const uint64_t list[] = { 1, 256 * KIB, MIB, 4 * MIB, 16 * MIB };
 
+	if (keeps_messages(step)) {
+		sizes[0] = 25 * MIB;
+		return 1;
+	}
 	if (step->attr->bucket_bytes || step->attr->ranks == 1) {
 		sizes[0] = step->attr->bucket_bytes ?: 1;
 		return 1;
@@ -126,7 +146,8 @@ static uint32_t slice_sizes(const struct dlb_step *step, uint64_t *sizes)
 	uint64_t bytes = 0;
 	uint32_t nr = 0;
 
-	if (step->attr->slice_bytes || step->attr->ranks == 1) {
+	if (step->attr->slice_bytes || step->attr->ranks == 1 ||
+	    keeps_messages(step)) {
 		sizes[0] = step->attr->slice_bytes ?: DLBOOST_PLAN_UNCUT;
 		return 1;
 	}
@@ -153,8 +174,9 @@ static int each_cut(struct dlb_pick *pick,
 		uint64_t slice = slices[i % nr_slices];
 		struct dlb_draft *draft;
 
-		ret = dlb_draft_create(pick->step, bucket, bucket, slice,
-				       &draft);
+		ret = dlb_draft_create(pick->step,
+				       first_size(pick->step, bucket), bucket,
+				       slice, &draft);
 		if (!ret)
 			ret = visit(pick, draft);
 	}
@@ -239,9 +261,9 @@ static int finalists_find(struct finalists *f, const struct dlb_step *step,
 	for (uint32_t i = 0; !ret && i < nr_buckets * nr_slices; i++) {
 		struct dlb_draft *draft;
 
-		ret = dlb_draft_create(step, buckets[i / nr_slices],
-				       buckets[i / nr_slices],
-				       slices[i % nr_slices], &draft);
+		ret = dlb_draft_create(step,
+			first_size(step, buckets[i / nr_slices]),
+			buckets[i / nr_slices], slices[i % nr_slices], &draft);
 		if (ret)
 			return ret;
 		ret = try_line(draft, 0, DLB_LINE_PLAIN, has_priority);
@@ -348,14 +370,15 @@ static int try_portfolio(struct dlb_draft *draft)
 	return ret;
 }
 
-/* In order with the messages of ddp and ddp-tuned: never worse than those */
+/* In order with the messages of ddp, and of ddp-tuned: never worse than those */
 static int take_in_order(struct dlb_pick *pick)
 {
 	if (pick->step->attr->bucket_bytes || pick->step->attr->slice_bytes)
 		return one_line(pick, pick->step->attr->bucket_bytes ?: MIB,
 				pick->step->attr->bucket_bytes ?: 25 * MIB,
 				DLB_LINE_PLAIN);
-	return dlb_policy_ddp_tuned(pick);
+	return keeps_messages(pick->step) ? dlb_policy_ddp(pick) :
+					    dlb_policy_ddp_tuned(pick);
 }
 
 int dlb_policy_list(struct dlb_pick *pick)

@@ -10,6 +10,7 @@ extern const struct command cmd_decode;
 extern const struct command cmd_engine;
 extern const struct command cmd_index;
 extern const struct command cmd_info;
+extern const struct command cmd_plan;
 extern const struct command cmd_recipe;
 extern const struct command cmd_run;
 extern const struct command cmd_selftest;

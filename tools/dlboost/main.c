@@ -16,6 +16,7 @@
 const struct command *const tool_commands[] = {
 	&cmd_run, &cmd_index, &cmd_info, &cmd_decode, &cmd_verify,
 	&cmd_selftest, &cmd_bench, &cmd_recipe, &cmd_engine, &cmd_stats,
+	&cmd_plan,
 };
 const size_t tool_nr_commands = ARRAY_SIZE(tool_commands);
 

@@ -81,6 +81,52 @@ struct dlboost_plan_layer {
 };
 
 /**
+ * struct dlboost_plan_shape - What a layer does, for one sample
+ * @flops: operations of the forward pass; as many for dX and for dW
+ * @bytes: memory moved by the forward pass beside them, elements of 4 bytes
+ * @backward_bytes: the same of dX
+ * @activation_bytes: what is kept for the backward pass
+ * @output_bytes: size of the output
+ * @parameters: how many; not per sample
+ * @efficiency_permille: against others of its kind, 1000 for the same
+ *
+ * Since: 0.1
+ */
+struct dlboost_plan_shape {
+	uint64_t flops;
+	uint64_t bytes;
+	uint64_t backward_bytes;
+	uint64_t activation_bytes;
+	uint64_t output_bytes;
+	uint64_t parameters;
+	uint32_t efficiency_permille;
+};
+
+/**
+ * struct dlboost_plan_hardware - What a device does, for one kind of layer
+ * @flops_per_s: data sheet
+ * @bytes_per_s: data sheet, memory
+ * @launch_ns: fixed time of every piece of work
+ * @efficiency_permille: share of @flops_per_s that this kind reaches
+ * @memory_efficiency_permille: share of @bytes_per_s that is reached
+ * @element_bytes: size of an activation
+ * @gradient_element_bytes: size of a gradient on the link
+ * @state_bytes_per_parameter: parameter and optimizer state
+ *
+ * Since: 0.1
+ */
+struct dlboost_plan_hardware {
+	uint64_t flops_per_s;
+	uint64_t bytes_per_s;
+	uint64_t launch_ns;
+	uint32_t efficiency_permille;
+	uint32_t memory_efficiency_permille;
+	uint32_t element_bytes;
+	uint32_t gradient_element_bytes;
+	uint32_t state_bytes_per_parameter;
+};
+
+/**
  * enum dlboost_plan_policy - How the order is chosen
  * @DLBOOST_PLAN_DDP: autograd's order, buckets of 25 MiB (the first 1 MiB),
  *	all reductions before the update
@@ -395,6 +441,30 @@ struct dlboost_plan_pipeline {
 	uint64_t closed_form_ns;
 	uint32_t peak_micro_batches;
 };
+
+/**
+ * dlboost_plan_estimate() - Times and sizes of a layer from its shape
+ * @shape: the layer
+ * @hardware: the device
+ * @batch: samples of a step
+ * @layer: its times and sizes are set; with %DLBOOST_PLAN_LAYER_TIED in its
+ *	flags it has a dW without parameters of its own
+ *
+ * A piece of work takes its launch, its operations and its memory one after
+ * the other.  Documentation/planning.rst, "Costs".
+ *
+ * Since: 0.1
+ *
+ * Context: Any thread.
+ *
+ * Return:
+ * * %0			- success
+ * * %-EINVAL		- a rate, an efficiency or @batch is 0
+ * * %-EOVERFLOW	- a time or size is above the limits of a layer
+ */
+int dlboost_plan_estimate(const struct dlboost_plan_shape *shape,
+			  const struct dlboost_plan_hardware *hardware,
+			  uint32_t batch, struct dlboost_plan_layer *layer);
 
 /**
  * dlboost_plan_graph_create() - Check a layer graph and keep a copy
