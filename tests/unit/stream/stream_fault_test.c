@@ -227,8 +227,8 @@ static void chdir_makes_no_file_missing(void **state)
 	fake_hook = fail_with_io;
 	assert_int_equal(dlboost_stream_next(stream, TIMEOUT_MS, &batch),
 			 -EBADMSG);
-	fake_hook = NULL;
 	dlboost_stream_destroy(stream);
+	fake_hook = NULL;
 	dlboost_dataset_close(dataset);
 	assert_int_equal(chdir(before), 0);
 }

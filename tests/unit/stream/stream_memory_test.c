@@ -170,8 +170,6 @@ static void memory_stays_within(unsigned int nr_samples)
 static void the_cap_holds_for_any_size(void **state)
 {
 	(void)state;
-	if (HAS_SANITIZER)
-		skip();
 	memory_stays_within(100);
 	memory_stays_within(100000);
 }
@@ -185,8 +183,6 @@ static void nothing_is_allocated_in_steady_state(void **state)
 	long faults;
 
 	(void)state;
-	if (HAS_SANITIZER)
-		skip();
 	dataset = make_manifest(20000);
 	stream = open_manifest(dataset, FAKE_RECIPE);
 	take_batches(stream, 50, NULL);
@@ -212,6 +208,10 @@ int main(void)
 		cmocka_unit_test(nothing_is_allocated_in_steady_state),
 	};
 
+	if (HAS_SANITIZER) {
+		puts("1..0 # SKIP a sanitizer has malloc and memory of its own");
+		return 0;
+	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
