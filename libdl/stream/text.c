@@ -120,11 +120,6 @@ static void *room_resize(struct dlb_buffer *buffer, size_t cap_bytes)
 
 	if (cap_bytes < MAP_BYTES)
 		return realloc(buffer->data, cap_bytes);
-	if (buffer->cap_bytes >= MAP_BYTES) {
-		room = mremap(buffer->data, buffer->cap_bytes, cap_bytes,
-			      MREMAP_MAYMOVE);
-		return room == MAP_FAILED ? NULL : room;
-	}
 	room = mmap(NULL, cap_bytes, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (room == MAP_FAILED)
