@@ -87,8 +87,11 @@ bool dlb_draft_offer(struct dlb_draft *draft, const struct dlb_turns *turns,
 
 	if (!dlb_run_turns(&draft->run, &draft->net, turns))
 		return false;
-	if (run->peak_bytes < draft->least_bytes)
+	if (run->peak_bytes < draft->least_bytes) {
 		draft->least_bytes = run->peak_bytes;
+		if (draft->period_ns == UINT64_MAX)
+			dlb_turns_copy(&draft->turns, turns, &draft->net);
+	}
 	if (cap_bytes && run->peak_bytes > cap_bytes)
 		return false;
 	if (run->period_ns > draft->period_ns ||

@@ -12,7 +12,8 @@
  * @cut: messages
  * @net: the step with them
  * @run: last order that was run
- * @turns: best order so far
+ * @turns: best order so far; while @period_ns says that none is below the cap,
+ *	the one with the smallest peak
  * @trial: order under trial
  * @line: a sequence of items under construction
  * @item_key: keys under construction

@@ -18,6 +18,8 @@
 #define MAX_SLICES 2048
 /* Values of k tried at first; the best one's neighbourhood follows */
 #define MAX_FIRST_KS 24
+/* Nodes of the exact search for any order below the cap */
+#define SQUEEZE_NODES 100000
 /* Ways to form messages that the portfolio looks at closely */
 #define NR_FINALISTS 3
 
@@ -381,13 +383,29 @@ static int take_in_order(struct dlb_pick *pick)
 					    dlb_policy_ddp_tuned(pick);
 }
 
+/* An order below the cap, where no rule has one */
+static int squeeze(const struct dlb_pick *pick, struct dlb_draft *draft)
+{
+	bool is_proven;
+	int ret = dlb_search(draft, pick->step->attr->max_moves,
+			     pick->bound_ns);
+
+	if (ret || draft->period_ns != UINT64_MAX)
+		return ret;
+	ret = dlb_exact(draft, pick->bound_ns, SQUEEZE_NODES, &is_proven);
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
 int dlb_policy_list(struct dlb_pick *pick)
 {
 	struct finalists f = { .least_bytes = UINT64_MAX };
 	int ret = finalists_find(&f, pick->step, true);
 
-	for (uint32_t i = 0; !ret && i < NR_FINALISTS && f.drafts[i]; i++)
+	for (uint32_t i = 0; !ret && i < NR_FINALISTS && f.drafts[i]; i++) {
 		ret = try_portfolio(f.drafts[i]);
+		if (!ret && f.drafts[i]->period_ns == UINT64_MAX)
+			ret = squeeze(pick, f.drafts[i]);
+	}
 	finalists_fini(&f, pick);
 	if (!ret)
 		ret = take_in_order(pick);

@@ -35,7 +35,10 @@ int dlb_policy_interleave(struct dlb_pick *pick);
 /* @is_proven: false when the bound on its effort was met */
 int dlb_policy_exact(struct dlb_pick *pick, bool *is_proven);
 
-/* search.c: better orders for @draft by moving single entries */
+/*
+ * search.c: better orders for @draft by moving single entries; an order below
+ * the cap where there is none yet
+ */
 int dlb_search(struct dlb_draft *draft, uint32_t max_moves, uint64_t bound_ns);
 /* exact.c: the best order for @draft, proven unless @max_nodes were too few */
 int dlb_exact(struct dlb_draft *draft, uint64_t bound_ns, uint32_t max_nodes,

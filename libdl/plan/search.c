@@ -2,7 +2,8 @@
 /*
  * Local search: single pieces of work and single messages are moved, and a
  * worse order is accepted while the search is young (threshold accepting,
- * Dueck and Scheuer 1990).  Its budget is a number of moves and its randomness a
+ * Dueck and Scheuer 1990).  As long as no order is below the memory cap, worse
+ * means more memory, then more time.  Its budget is a number of moves and its randomness a
  * fixed sequence: the same plan on every machine.  Documentation/planning.rst,
  * "Policies".
  */
@@ -16,17 +17,17 @@
 #define DEFAULT_VISITS	40000000
 #define MAX_MOVES	20000
 #define MIN_MOVES	500
-/* How often the links are dispatched anew, and the best order taken up again */
-#define RELINK_MOVES	32
+/* One move of so many lets the links follow by themselves; best taken up again */
+#define RELINK_MOVES	8
 #define NR_ROUNDS	4
-/* First threshold: this part of the period */
-#define THRESHOLD_PART	64
+/* First threshold: this part of the period in round 0, half of it in the next */
+#define THRESHOLD_PART	8
 
 /**
  * struct search - One search
  * @draft: where the best order goes
  * @now: the order at hand
- * @period_ns: of @now
+ * @value: of @now: its period, or its peak while none is below the cap
  * @place: where each item stands in @now
  * @random: state of the generator
  * @cap_bytes: memory cap, or UINT64_MAX
@@ -34,7 +35,7 @@
 struct search {
 	struct dlb_draft *draft;
 	struct dlb_turns now;
-	uint64_t period_ns;
+	uint64_t value;
 	uint32_t *place;
 	uint64_t random;
 	uint64_t cap_bytes;
@@ -104,49 +105,50 @@ static void find_range(const struct search *s, uint32_t at, uint32_t *low,
 	}
 }
 
+static bool is_above_cap(const struct search *s)
+{
+	return s->draft->period_ns == UINT64_MAX;
+}
+
+static void keep_best(struct search *s)
+{
+	struct dlb_draft *draft = s->draft;
+	const struct dlb_run *run = &draft->run;
+
+	if (run->peak_bytes <= s->cap_bytes) {
+		if (run->period_ns > draft->period_ns ||
+		    (run->period_ns == draft->period_ns &&
+		     run->peak_bytes >= draft->peak_bytes))
+			return;
+		draft->period_ns = run->period_ns;
+		draft->peak_bytes = run->peak_bytes;
+	} else if (run->peak_bytes >= draft->least_bytes) {
+		return;
+	}
+	if (run->peak_bytes < draft->least_bytes)
+		draft->least_bytes = run->peak_bytes;
+	dlb_turns_copy(&draft->turns, &s->now, &draft->net);
+}
+
 /* Is the order at hand allowed, and no more than @threshold worse? */
-static bool accept(struct search *s, uint64_t threshold_ns)
+static bool accept(struct search *s, uint64_t threshold)
 {
 	struct dlb_run *run = &s->draft->run;
-	bool is_best;
+	uint64_t value;
 
 	if (!dlb_run_turns(run, &s->draft->net, &s->now) ||
-	    run->peak_bytes > s->cap_bytes ||
-	    run->period_ns > s->period_ns + threshold_ns)
+	    (!is_above_cap(s) && run->peak_bytes > s->cap_bytes))
 		return false;
-	s->period_ns = run->period_ns;
-	is_best = run->period_ns < s->draft->period_ns ||
-		  (run->period_ns == s->draft->period_ns &&
-		   run->peak_bytes < s->draft->peak_bytes);
-	if (is_best) {
-		s->draft->period_ns = run->period_ns;
-		s->draft->peak_bytes = run->peak_bytes;
-		dlb_turns_copy(&s->draft->turns, &s->now, &s->draft->net);
-	}
+	value = is_above_cap(s) ? run->peak_bytes : run->period_ns;
+	if (value > s->value + threshold)
+		return false;
+	s->value = value;
+	keep_best(s);
 	return true;
 }
 
-static void move_item(struct search *s, uint64_t threshold_ns)
-{
-	uint32_t from = random_below(s, s->draft->net.nr_work), to, low, high;
 
-	find_range(s, from, &low, &high);
-	if (low >= high)
-		return;
-	to = low + random_below(s, high - low);
-	to += to >= from;
-	move_entry(s->now.items, from, to);
-	if (accept(s, threshold_ns)) {
-		uint32_t begin = from < to ? from : to;
-
-		for (uint32_t i = begin; i <= from + to - begin; i++)
-			s->place[s->now.items[i]] = i;
-	} else {
-		move_entry(s->now.items, to, from);
-	}
-}
-
-static void move_message(struct search *s, uint64_t threshold_ns)
+static void move_message(struct search *s, uint64_t threshold)
 {
 	uint32_t nr = s->draft->cut.nr_messages;
 	uint32_t from = random_below(s, nr), to = random_below(s, nr);
@@ -157,59 +159,89 @@ static void move_message(struct search *s, uint64_t threshold_ns)
 	if (from == to)
 		return;
 	move_entry(s->now.messages, from, to);
-	if (!accept(s, threshold_ns))
+	if (!accept(s, threshold))
 		move_entry(s->now.messages, to, from);
 }
 
-/* The links as they would go by themselves for the items at hand */
-static int relink(struct search *s, uint64_t threshold_ns)
+/*
+ * As accept(), with the links as they would go by themselves for the items at
+ * hand: by need, or as things come.
+ */
+static bool accept_relinked(struct search *s, uint64_t threshold)
 {
 	struct dlb_draft *draft = s->draft;
-	struct dlb_rule rule = { .fixed = &s->now,
-				 .message_key = draft->message_key };
-	int ret = dlb_dispatch(&draft->net, &rule, &draft->trial);
+	struct dlb_rule rule = {
+		.fixed = &s->now,
+		.message_key = random_below(s, 2) ? draft->message_key : NULL,
+	};
 	uint32_t *messages = s->now.messages;
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
+	if (dlb_dispatch(&draft->net, &rule, &draft->trial))
+		return false;
 	s->now.messages = draft->trial.messages;
 	draft->trial.messages = messages;
-	if (!accept(s, threshold_ns)) {
-		draft->trial.messages = s->now.messages;
-		s->now.messages = messages;
+	if (accept(s, threshold))
+		return true;
+	draft->trial.messages = s->now.messages;
+	s->now.messages = messages;
+	return false;
+}
+
+static void move_item(struct search *s, uint64_t threshold)
+{
+	uint32_t from = random_below(s, s->draft->net.nr_work), to, low, high;
+	bool has_links = s->draft->cut.nr_messages > 1, is_accepted;
+
+	find_range(s, from, &low, &high);
+	if (low >= high)
+		return;
+	to = low + random_below(s, high - low);
+	to += to >= from;
+	move_entry(s->now.items, from, to);
+	is_accepted = has_links && random_below(s, RELINK_MOVES) == 0 ?
+		      accept_relinked(s, threshold) : accept(s, threshold);
+	if (is_accepted) {
+		uint32_t begin = from < to ? from : to;
+
+		for (uint32_t i = begin; i <= from + to - begin; i++)
+			s->place[s->now.items[i]] = i;
+	} else {
+		move_entry(s->now.items, to, from);
 	}
-	return 0;
 }
 
 static void take_up_best(struct search *s)
 {
 	dlb_turns_copy(&s->now, &s->draft->turns, &s->draft->net);
-	s->period_ns = s->draft->period_ns;
+	s->value = is_above_cap(s) ? s->draft->least_bytes :
+				     s->draft->period_ns;
 	find_places(s);
 }
 
-static int search_round(struct search *s, uint32_t nr_moves, uint64_t bound_ns)
+static void search_round(struct search *s, uint32_t round, uint32_t nr_moves,
+			 uint64_t bound_ns)
 {
-	uint64_t first_ns = s->draft->period_ns / THRESHOLD_PART;
-	int ret = 0;
+	bool was_above = is_above_cap(s);
+	uint64_t first;
 
 	take_up_best(s);
-	for (uint32_t i = 0; !ret && i < nr_moves; i++) {
-		uint64_t threshold_ns = first_ns * (nr_moves - i) / nr_moves;
+	/* Peaks change in large steps, so that the way down leads far up */
+	first = (was_above ? s->value - dlb_net_live_bytes(&s->draft->net) :
+			     s->value / THRESHOLD_PART) >> round;
+	for (uint32_t i = 0; i < nr_moves; i++) {
+		uint64_t threshold = first * (nr_moves - i) / nr_moves;
 
 		/* The last third goes downhill only */
-		threshold_ns = i > nr_moves * 2ull / 3 ? 0 : threshold_ns;
-		if (s->draft->period_ns <= bound_ns)
+		threshold = i > nr_moves * 2ull / 3 ? 0 : threshold;
+		/* Once below the cap, the next round takes up the order found */
+		if (s->draft->period_ns <= bound_ns ||
+		    was_above != is_above_cap(s))
 			break;
 		if (s->draft->cut.nr_messages > 1 && random_below(s, 4) == 0)
-			move_message(s, threshold_ns);
+			move_message(s, threshold);
 		else
-			move_item(s, threshold_ns);
-		if (s->draft->cut.nr_messages > 1 &&
-		    i % RELINK_MOVES == RELINK_MOVES - 1)
-			ret = relink(s, threshold_ns);
+			move_item(s, threshold);
 	}
-	return ret;
 }
 
 static uint32_t default_moves(const struct dlb_net *net)
@@ -231,7 +263,7 @@ int dlb_search(struct dlb_draft *draft, uint32_t max_moves, uint64_t bound_ns)
 	s.place = malloc(draft->net.step->nr_items * sizeof(*s.place));
 	ret = s.place ? dlb_turns_init(&s.now, &draft->net) : -ENOMEM;
 	for (uint32_t i = 0; !ret && i < NR_ROUNDS; i++)
-		ret = search_round(&s, moves / NR_ROUNDS, bound_ns);
+		search_round(&s, i, moves / NR_ROUNDS, bound_ns);
 	dlb_turns_fini(&s.now);
 	free(s.place);
 	return ret;

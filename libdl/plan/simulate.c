@@ -2,7 +2,7 @@
 /*
  * A plan with what goes wrong in life: times that vary from rank to rank and
  * step to step, batches that are late.  Lists stay as planned; a reactive stream
- * only pulls weight gradients forward while it would wait.  Belongs to one
+ * only pulls weight gradients and updates forward while it would wait.  Belongs to one
  * thread.  Documentation/planning.rst, "Simulation".
  */
 #include <errno.h>
@@ -97,13 +97,14 @@ static void rank_finish(const struct sim *sim, struct rank *rank, uint32_t node,
 	}
 }
 
-static bool is_dw(const struct sim *sim, uint32_t node)
+static bool may_be_pulled(const struct sim *sim, uint32_t node)
 {
 	return node < 4 * sim->step.nr_layers &&
-	       node % 4 == DLBOOST_PLAN_WEIGHT_GRAD;
+	       (node % 4 == DLBOOST_PLAN_WEIGHT_GRAD ||
+		node % 4 == DLBOOST_PLAN_UPDATE);
 }
 
-/* The next weight gradient of the list that could begin by @by_ns */
+/* The next such piece of the list that could begin by @by_ns */
 static uint32_t find_pulled(const struct sim *sim, const struct rank *rank,
 			    uint32_t stream, uint64_t by_ns)
 {
@@ -111,7 +112,7 @@ static uint32_t find_pulled(const struct sim *sim, const struct rank *rank,
 	     i++) {
 		uint32_t node = sim->turns.items[i];
 
-		if (is_dw(sim, node) && !rank->is_done[node] &&
+		if (may_be_pulled(sim, node) && !rank->is_done[node] &&
 		    !rank->nr_left[node] && rank->ready_ns[node] <= by_ns)
 			return node;
 	}

@@ -379,7 +379,7 @@ struct dlboost_plan_view {
  *	1000 + this, by rank, step and item; below 1000
  * @seed: key of the draws
  * @is_reactive: 1: while a stream would wait, it runs the next weight gradient
- *	of its list that is ready
+ *	or update of its list that is ready
  * @batch_ready_ns: @nr_steps times since the begin of the run before which the
  *	forward pass of that step cannot begin; NULL: batches are always there
  *
