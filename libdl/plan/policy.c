@@ -16,12 +16,13 @@
 #define MAX_SIZES 12
 /* More slices of all gradients are not tried */
 #define MAX_SLICES 2048
-/* Values of k tried at first; the best one's neighbourhood follows */
-#define MAX_FIRST_KS 24
+/* Up to so many values of k all are tried; of more at first so many */
+#define ALL_KS 24
+#define FIRST_KS 8
 /* Nodes of the exact search for any order below the cap */
 #define SQUEEZE_NODES 100000
 /* Ways to form messages that the portfolio looks at closely */
-#define NR_FINALISTS 3
+#define NR_FINALISTS 2
 
 void dlb_pick_take(struct dlb_pick *pick, struct dlb_draft *draft)
 {
@@ -204,22 +205,36 @@ struct scan {
 		   enum dlb_line_kind kind, bool has_priority);
 	enum dlb_line_kind kind;
 	bool has_priority;
+	uint64_t bound_ns;
 };
 
-/* k in steps, then one by one around the best of them */
+static int scan_one(const struct scan *scan, uint32_t k)
+{
+	/* What cannot be beaten need not be searched on */
+	if (scan->draft->period_ns <= scan->bound_ns)
+		return 0;
+	return scan->try(scan->draft, k, scan->kind, scan->has_priority);
+}
+
+/* Every k of small graphs; of others some, then ever closer to the best one */
 static int scan_k(const struct scan *scan)
 {
-	struct dlb_draft *draft = scan->draft;
-	uint32_t nr = dlb_step_count_dw(draft->net.step);
-	uint32_t stride = nr / MAX_FIRST_KS + 1, begin, end;
+	uint32_t nr = dlb_step_count_dw(scan->draft->net.step);
+	uint32_t stride = nr > ALL_KS ? nr / FIRST_KS : 1;
 	int ret = 0;
 
 	for (uint32_t k = 0; !ret && k <= nr; k += stride)
-		ret = scan->try(draft, k, scan->kind, scan->has_priority);
-	begin = draft->first_k > stride ? draft->first_k - stride + 1 : 1;
-	end = draft->first_k + stride;
-	for (uint32_t k = begin; !ret && stride > 1 && k < end && k <= nr; k++)
-		ret = scan->try(draft, k, scan->kind, scan->has_priority);
+		ret = scan_one(scan, k);
+	while (!ret && stride > 1) {
+		uint32_t k = scan->draft->first_k;
+
+		stride = (stride + 1) / 2;
+		if (k >= stride)
+			ret = scan_one(scan, k - stride);
+		if (!ret && k + stride <= nr)
+			ret = scan_one(scan, k + stride);
+		stride = stride == 1 ? 0 : stride;
+	}
 	return ret;
 }
 
@@ -293,7 +308,8 @@ int dlb_policy_reverse_first_k(struct dlb_pick *pick)
 
 	for (uint32_t i = 0; !ret && i < NR_FINALISTS && f.drafts[i]; i++) {
 		struct scan scan = { f.drafts[i], try_line,
-				     side_if_any(f.drafts[i]), false };
+				     side_if_any(f.drafts[i]), false,
+				     pick->bound_ns };
 
 		ret = scan_k(&scan);
 	}
@@ -358,12 +374,12 @@ static int try_critical_path(struct dlb_draft *draft)
 	return ret;
 }
 
-static int try_portfolio(struct dlb_draft *draft)
+static int try_portfolio(struct dlb_draft *draft, uint64_t bound_ns)
 {
 	const struct scan scans[] = {
-		{ draft, try_keys, DLB_LINE_PLAIN, true },
-		{ draft, try_keys, DLB_LINE_LATE, true },
-		{ draft, try_line, side_if_any(draft), false },
+		{ draft, try_keys, DLB_LINE_PLAIN, true, bound_ns },
+		{ draft, try_keys, DLB_LINE_LATE, true, bound_ns },
+		{ draft, try_line, side_if_any(draft), false, bound_ns },
 	};
 	int ret = try_critical_path(draft);
 
@@ -402,7 +418,7 @@ int dlb_policy_list(struct dlb_pick *pick)
 	int ret = finalists_find(&f, pick->step, true);
 
 	for (uint32_t i = 0; !ret && i < NR_FINALISTS && f.drafts[i]; i++) {
-		ret = try_portfolio(f.drafts[i]);
+		ret = try_portfolio(f.drafts[i], pick->bound_ns);
 		if (!ret && f.drafts[i]->period_ns == UINT64_MAX)
 			ret = squeeze(pick, f.drafts[i]);
 	}
