@@ -120,7 +120,7 @@ static void say_unknown(const struct plan_file *files, const char *what,
 	const char *names[32], *hint;
 	size_t nr = 0;
 
-	for (; files[nr].name && nr < ARRAY_SIZE(names); nr++)
+	for (; nr < ARRAY_SIZE(names) && files[nr].name; nr++)
 		names[nr] = files[nr].name;
 	hint = text_did_you_mean(name, names, nr);
 	if (hint)
