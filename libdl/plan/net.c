@@ -35,7 +35,7 @@ static uint32_t joint_updated(const struct dlb_net *net, uint32_t job)
 
 static void add_after_readers(struct builder *b, uint32_t l, uint32_t node)
 {
-	const uint32_t *first = &b->step->readers.first[l];
+	const uint32_t *first = b->step->readers.first + l;
 
 	for (uint32_t i = first[0]; i < first[1]; i++)
 		dlb_edges_add(&b->edges,
@@ -123,7 +123,7 @@ static void add_forward(struct builder *b, uint32_t l)
 	const struct dlb_step *step = b->step;
 	const struct dlb_layer *layer = &step->layers[l];
 	const struct dlb_job *job = &step->jobs[layer->graph];
-	const uint32_t *first = &step->inputs.first[l];
+	const uint32_t *first = step->inputs.first + l;
 	uint32_t node = DLB_NODE_FORWARD(l);
 
 	for (uint32_t i = first[0]; i < first[1]; i++)
@@ -174,7 +174,7 @@ static void add_layer_memory(struct builder *b, uint32_t l)
 {
 	const struct dlb_step *step = b->step;
 	const struct dlb_layer *layer = &step->layers[l];
-	const uint32_t *first = &step->readers.first[l];
+	const uint32_t *first = step->readers.first + l;
 	uint32_t buffer;
 
 	if (!layer->has_dx && !layer->has_dw)

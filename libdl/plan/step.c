@@ -145,7 +145,7 @@ static void step_find_gradients(struct dlb_step *step, bool *wants)
 {
 	for (uint32_t l = 0; l < step->nr_layers; l++) {
 		struct dlb_layer *layer = &step->layers[l];
-		const uint32_t *first = &step->inputs.first[l];
+		const uint32_t *first = step->inputs.first + l;
 		bool is_whole = layer->raw->flags & DLBOOST_PLAN_LAYER_WHOLE;
 
 		for (uint32_t i = first[0]; i < first[1]; i++)

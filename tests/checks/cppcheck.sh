@@ -11,7 +11,8 @@ if out=$(cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
 	-j "$(nproc)" --enable=warning,portability --suppress=missingInclude \
 	--suppressions-list=tests/checks/cppcheck.txt \
 	-D_GNU_SOURCE -D__linux__ -Ilibdl/include -Ilibdl \
-	libdl/base libdl/image libdl/engine libdl/stream tools 2>&1); then
+	libdl/base libdl/image libdl/engine libdl/stream libdl/plan \
+	tools 2>&1); then
 	echo "ok 1 - cppcheck"
 else
 	printf '%s\n' "$out" | sed 's/^/# /'

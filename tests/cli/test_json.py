@@ -38,6 +38,9 @@ CASES = {
     "engine": ["engine", "show", "cpu"],
     "selftest": ["selftest", "--golden", "{golden}"],
     "stats": ["stats"],
+    "plan": ["plan", "alexnet"],
+    "plan with everything": ["plan", "alexnet", "vgg16", "--full", "--jitter",
+                             "5%", "--svg", "{tmp}/t.svg"],
     "bench": ["bench", "{good}", "--seconds", "1", "--pictures", "4"],
 }
 
@@ -96,6 +99,12 @@ def test_batches_manifest(dlboost, good, tmp_path):
     for row in rows:
         assert row.keys() == {"epoch", "batch_idx", "nr_samples", "images",
                               "labels", "ids", "status", "paths"}
+
+
+def test_plan_check(dlboost, tmp_path):
+    (tmp_path / "plan.json").write_text(
+        dlboost.run("plan", "alexnet", "-j", "--full")[0])
+    check(dlboost.json("plan", "--check", tmp_path / "plan.json"))
 
 
 def test_selftest_notices_wrong_pixels(dlboost, tree, tmp_path):

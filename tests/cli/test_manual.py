@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 COMMANDS = ["run", "index", "info", "decode", "verify", "selftest", "bench",
-            "recipe", "engine", "stats"]
+            "recipe", "engine", "stats", "plan"]
 COMMON = {"--json", "--pretty", "--verbose", "--device", "--help"}
 
 
@@ -82,6 +82,8 @@ def test_bash_completes_commands_options_and_values(dlboost):
         ["cifar-train", "cifar-eval"]
     assert "cpu" in complete(dlboost, "run", "--engine", "")
     assert complete(dlboost, "recipe", "") == ["list", "show"]
+    assert complete(dlboost, "plan", "res") == ["resnet50"]
+    assert complete(dlboost, "plan", "--policy", "l") == ["list"]
     for command in COMMANDS:
         offered = set(complete(dlboost, command, "--"))
         assert offered == help_options(dlboost, command).keys()

@@ -44,6 +44,21 @@ WRONG = [
     (["engine", "show", "cup"], "did you mean 'cpu'"),
     (["selftest", "--engine", "nope"], "no engine 'nope'"),
     (["bench", "--recipe", "none"], "a recipe with a size"),
+    (["plan"], "GRAPH... is missing"),
+    (["plan", "resnet5"], "did you mean 'resnet50'"),
+    (["plan", "nosuch"], "neither a shipped graph nor a file"),
+    (["plan", "vgg16", "--hw", "v10"], "did you mean 'v100-fp32'"),
+    (["plan", "vgg16", "--policy", "lis"], "did you mean 'list'"),
+    (["plan", "vgg16", "--link", "10"], "'10' is no rate such as 10Gbit"),
+    (["plan", "vgg16", "--link", "0Gbit"], "'0Gbit' is no rate"),
+    (["plan", "vgg16", "--hop", "15"], "'15' is no time such as 15us"),
+    (["plan", "vgg16", "--memory", "-1"], "'-1' is no size such as 16GiB"),
+    (["plan", "vgg16", "--ranks", "6", "--local-ranks", "4"], "do not fill"),
+    (["plan", "vgg16", "--overlap", "5%"], "needs --streams 2"),
+    (["plan", "vgg16", "--jitter", "100%"], "must be below 100%"),
+    (["plan", "vgg16", "--full"], "--full needs -j"),
+    (["plan", "vgg16", "--svg", "-"], "--svg needs a file"),
+    (["plan", "vgg16", "--check", "x"], "--check takes no GRAPH"),
 ]
 
 
@@ -70,6 +85,9 @@ FAILED = [
     (["run", "{good}", "--quarantine", "{good}/cat/00.jpg"], "quarantine"),
     (["run", "{good}", "--state-out", "{tmp}/no/s"], "cannot be written"),
     (["run", "{good}", "--contact-sheet", "{tmp}/no/s.png"], "cannot be written"),
+    (["plan", "{tmp}/nosuch"], "nosuch: No such file or directory"),
+    (["plan", "vgg16", "--svg", "{tmp}/no/t.svg"], "cannot be written"),
+    (["plan", "--check", "{tmp}/nosuch"], "nosuch: No such file"),
     (["selftest", "--golden", "{tmp}/nosuch"], "table.tsv: No such file"),
 ]
 

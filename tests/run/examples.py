@@ -86,6 +86,7 @@ def c_examples(report, folder, good, mixed):
         "bad_samples": ([mixed], r"b\.jpg: TRUNCATED: .*\n.*c\.jpg: NOT_AN_IMAGE: |"
                         r"c\.jpg: NOT_AN_IMAGE: .*\n.*b\.jpg: TRUNCATED: "),
         "stats": ([], r"^\d+ streams\n|\n\d+ streams\n"),
+        "plan": ([], r"^ddp 16\.\d+ ms, list 14\.\d+ ms\n$"),
         "log": ([], r"libdlboost \d+\.\d+\.\d+, status 2 is TRUNCATED\n"),
     }
     sources = sorted(EXAMPLES.glob("*.c"))

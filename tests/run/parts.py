@@ -155,6 +155,10 @@ def run_cli(tally):
     pytest(tally, "cli", "tests/cli", env=tool_env())
 
 
+def run_plan(tally):
+    pytest(tally, "plan", "tests/plan", env=tool_env())
+
+
 def run_examples(tally):
     tap(tally, "examples", [ROOT / "tests/run/examples.py"], env=tool_env())
 
@@ -229,6 +233,8 @@ PARTS = [
     Part("turbo3", "full", "golden table and decoder on libjpeg-turbo 3",
          run_turbo3),
     Part("cli", "full", "the command", run_cli),
+    Part("plan", "full", "plans of training steps, proven by a second checker",
+         run_plan),
     Part("python", "full", "the Python package", run_python),
     Part("examples", "full", "examples of README, man pages and Documentation",
          run_examples),

@@ -84,12 +84,13 @@ static const struct option_row rows[] = {
 	  .preset = 1, .help = "compute streams" },
 	{ .name = "overlap", .type = OPTION_SHARE, .metavar = "SHARE",
 	  OPT(overlap),
-	  .help = "what several streams do more than one\n" },
+	  .help = "what several streams do more than one" },
 	{ .name = "interference", .type = OPTION_SHARE, .metavar = "SHARE",
-	  OPT(interference),
-	  .help = "how much slower compute is while a link is busy\n" },
+	  OPT(interference), .has_no_preset = true,
+	  .help = "how much slower compute is while a link is busy" },
 	{ .name = "jitter", .type = OPTION_SHARE, .metavar = "SHARE",
-	  OPT(jitter), .help = "simulate times that vary by this much\n" },
+	  OPT(jitter), .has_no_preset = true,
+	  .help = "simulate times that vary by this much" },
 	{ .name = "barrier", .type = OPTION_FLAG, OPT(has_barrier),
 	  .help = "all reductions before any update (norm clipping,\n"
 		  "AMP), whatever the policy would allow" },
@@ -125,6 +126,21 @@ const struct plan_row *plan_report_row(const struct plan_report *report,
 		if (report->rows[i].policy == policy)
 			return &report->rows[i];
 	return NULL;
+}
+
+const struct plan_row *plan_report_best(const struct plan_report *report)
+{
+	const struct plan_row *best = &report->rows[0];
+
+	for (unsigned int i = 1; i < report->nr_rows; i++) {
+		const struct plan_row *row = &report->rows[i];
+
+		if (row->period_ns < best->period_ns ||
+		    (row->period_ns == best->period_ns &&
+		     row->peak_bytes < best->peak_bytes))
+			best = row;
+	}
+	return best;
 }
 
 double plan_report_rho(const struct plan_report *report)

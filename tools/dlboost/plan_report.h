@@ -142,6 +142,8 @@ const struct dlboost_plan_view *plan_row_view(const struct plan_row *row,
 					      unsigned int idx);
 const struct plan_row *plan_report_row(const struct plan_report *report,
 				       uint32_t policy);
+/* The shortest period; of equal ones the smallest peak */
+const struct plan_row *plan_report_best(const struct plan_report *report);
 /* Time of the link against time of compute, over all graphs */
 double plan_report_rho(const struct plan_report *report);
 

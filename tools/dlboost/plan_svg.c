@@ -197,14 +197,8 @@ static void draw_legend(const struct drawing *d)
 static bool is_drawn(const struct plan_report *report,
 		     const struct plan_row *row)
 {
-	const struct plan_row *best = &report->rows[0];
-
-	if (report->nr_rows <= 2 || row->policy == DLBOOST_PLAN_DDP)
-		return true;
-	for (unsigned int i = 1; i < report->nr_rows; i++)
-		if (report->rows[i].period_ns < best->period_ns)
-			best = &report->rows[i];
-	return row == best;
+	return report->nr_rows <= 2 || row->policy == DLBOOST_PLAN_DDP ||
+	       row == plan_report_best(report);
 }
 
 static void draw_all(struct drawing *d)

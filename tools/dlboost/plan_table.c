@@ -53,16 +53,13 @@ static void print_verdict(const struct plan_report *report)
 {
 	const struct plan_row *base = plan_report_row(report,
 						      DLBOOST_PLAN_DDP_TUNED);
-	const struct plan_row *best = &report->rows[0];
+	const struct plan_row *best = plan_report_best(report);
 	double gain;
 
 	if (!base)
 		base = plan_report_row(report, DLBOOST_PLAN_DDP);
 	if (!base)
 		return;
-	for (unsigned int i = 1; i < report->nr_rows; i++)
-		if (report->rows[i].period_ns < best->period_ns)
-			best = &report->rows[i];
 	gain = (double)base->period_ns / (double)best->period_ns;
 	if (gain < 1.01)
 		printf("Nothing to gain here: at most %.3f over %s; %s limits "
