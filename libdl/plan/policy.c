@@ -109,9 +109,9 @@ int dlb_policy_fifo_split(struct dlb_pick *pick)
 }
 
 /*
- * With a barrier the order of the reductions cannot matter, only their size, and
- * that is what ddp-tuned is for: all others keep the messages of ddp, so that
- * they show what order alone gives.
+ * With a barrier the order of the reductions cannot matter, only their size,
+ * and that is what ddp-tuned is for: all others keep the messages of ddp, so
+ * that they show what order alone gives.
  */
 static bool keeps_messages(const struct dlb_step *step)
 {
@@ -388,7 +388,7 @@ static int try_portfolio(struct dlb_draft *draft, uint64_t bound_ns)
 	return ret;
 }
 
-/* In order with the messages of ddp, and of ddp-tuned: never worse than those */
+/* In order with the messages of ddp and ddp-tuned: never worse than those */
 static int take_in_order(struct dlb_pick *pick)
 {
 	if (pick->step->attr->bucket_bytes || pick->step->attr->slice_bytes)

@@ -3,9 +3,9 @@
  * Local search: single pieces of work and single messages are moved, and a
  * worse order is accepted while the search is young (threshold accepting,
  * Dueck and Scheuer 1990).  As long as no order is below the memory cap, worse
- * means more memory, then more time.  Its budget is a number of moves and its randomness a
- * fixed sequence: the same plan on every machine.  Documentation/planning.rst,
- * "Policies".
+ * means more memory, then more time.  Its budget is a number of moves and its
+ * randomness a fixed sequence: the same plan on every machine.
+ * Documentation/planning.rst, "Policies".
  */
 #include <errno.h>
 #include <string.h>
@@ -13,14 +13,15 @@
 #include "../base/base.h"
 #include "policy.h"
 
-/* Nodes visited in all, and limits of the number of moves that follow from it */
+/* Nodes visited in all; most and fewest moves that follow from it */
 #define DEFAULT_VISITS	40000000
 #define MAX_MOVES	20000
 #define MIN_MOVES	500
-/* One move of so many lets the links follow by themselves; best taken up again */
+/* One move of so many lets the links follow by themselves */
 #define RELINK_MOVES	8
+/* How often the best order is taken up again */
 #define NR_ROUNDS	4
-/* First threshold: this part of the period in round 0, half of it in the next */
+/* First threshold of round 0, as a part of the period; then half as much */
 #define THRESHOLD_PART	8
 
 /**
@@ -233,7 +234,7 @@ static void search_round(struct search *s, uint32_t round, uint32_t nr_moves,
 
 		/* The last third goes downhill only */
 		threshold = i > nr_moves * 2ull / 3 ? 0 : threshold;
-		/* Once below the cap, the next round takes up the order found */
+		/* Below the cap: the next round takes up the order found */
 		if (s->draft->period_ns <= bound_ns ||
 		    was_above != is_above_cap(s))
 			break;

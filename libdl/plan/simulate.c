@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR LGPL-2.1-or-later
 /*
  * A plan with what goes wrong in life: times that vary from rank to rank and
- * step to step, batches that are late.  Lists stay as planned; a reactive stream
- * only pulls weight gradients and updates forward while it would wait.  Belongs to one
- * thread.  Documentation/planning.rst, "Simulation".
+ * step to step, batches that are late.  Lists stay as planned; a reactive
+ * stream only pulls weight gradients and updates forward while it would wait.
+ * Belongs to one thread.  Documentation/planning.rst, "Simulation".
  */
 #include <errno.h>
 #include <string.h>

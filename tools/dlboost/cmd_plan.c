@@ -358,7 +358,8 @@ static void row_fini(struct plan_row *row)
 }
 
 /* A policy that does not apply is left out, with a note */
-static int add_row(struct plan_report *report, uint32_t policy, bool is_asked_for)
+static int add_row(struct plan_report *report, uint32_t policy,
+		   bool is_asked_for)
 {
 	struct plan_row row = { .policy = policy, .is_proven = true };
 	bool is_one = policy == DLBOOST_PLAN_INTERLEAVE;
@@ -493,9 +494,9 @@ const struct command cmd_plan = {
 	.name = "plan",
 	.arguments = "GRAPH...",
 	.summary = "Predict what layer-wise orders of a training step give",
-	.details = "GRAPH is a shipped graph (alexnet, bert-base, densenet121,\n"
-		   "resnet50, vgg16) or a JSON file.  Several graphs share the\n"
-		   "device.",
+	.details = "GRAPH is a shipped graph (alexnet, bert-base,\n"
+		   "densenet121, resnet50, vgg16) or a JSON file.\n"
+		   "Several graphs share the device.",
 	.options = rows,
 	.opts_bytes = sizeof(struct plan_opts),
 	.max_arguments = MAX_GRAPHS,

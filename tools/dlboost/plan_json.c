@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plans as JSON.  With --full a document is complete: it can be verified by
- * "dlboost plan --check", and by anybody else who reads Documentation/planning.rst.
+ * Plans as JSON.  With --full a document is complete: "dlboost plan --check" can
+ * verify it, and so can anybody who reads Documentation/planning.rst.
  */
 #include <string.h>
 

@@ -603,7 +603,7 @@ int dlboost_plan_check(const struct dlboost_plan_graph *const *graphs,
  * @attr: the machine it was made for
  * @view: a plan that dlboost_plan_check() accepts
  * @sim_attr: jitter, late batches
- * @step_end_ns: receives @sim_attr->nr_steps times: when the slowest rank ends each
+ * @step_end_ns: receives @sim_attr->nr_steps times: when the slowest rank ends
  *
  * Every rank draws its own jitter; a reduction begins when the last rank is
  * ready.  Pieces of work take the time they have in the plan.
