@@ -4,7 +4,8 @@
 
 usage: commits.py [RANGE]
 
-Without RANGE: what the upstream branch does not have, else the last 50.  Rules:
+Without RANGE: what the upstream branch does not have, else the last commit (what
+lies before it can be changed no more).  Rules:
 "area: verb what" in at most 72 columns without a full stop, a blank second line,
 a body wrapped at 72, Signed-off-by.
 """
@@ -34,7 +35,7 @@ def default_range():
         git("rev-parse", "--verify", "@{upstream}")
         return ["@{upstream}..HEAD"]
     except subprocess.CalledProcessError:
-        return ["-50", "HEAD"]
+        return ["-1", "HEAD"]
 
 
 def check_message(gate, commit, message):
